@@ -1,7 +1,9 @@
-"""Measure speed and memory of all extractors, and run the other benchmarks: ``python -m benchmarks --help``.
+"""Measure speed and memory of all extractors, and run the other benchmarks: ``python -m benchmarks
+--help``.
 
-Writes ``extractors.csv`` and ``extractors.md``. Ratios are seconds of the extractor by seconds of the bare encoder on
-the same padded batches, measured in turn: the median of the rounds, the lowest and the highest.
+Writes ``extractors.csv`` and ``extractors.md``. Ratios are seconds of the extractor by seconds of
+the bare encoder on the same padded batches, measured in turn: the median of the rounds, the lowest
+and the highest.
 """
 
 import argparse
@@ -35,7 +37,14 @@ PREDICT_GOALS = {
     "casrel": 1.5, "tdeer": 1.5, "birte": 1.5, "prgc": 1.5, "ptrnet": 2.0, "pfn": 2.0, "tplinker": 3.0, "grte": 3.0,
     "onerel": 3.0,
 }  # fmt: skip
-MEMORY_GOALS = {"birte": 1600, "prgc": 2100, "onerel": 3500, "grte": 3200, "tplinker": 1700, "pfn": 5900}
+MEMORY_GOALS = {
+    "birte": 1600,
+    "prgc": 2100,
+    "onerel": 3500,
+    "grte": 3200,
+    "tplinker": 1700,
+    "pfn": 5900,
+}
 PRESET = "webnlg"  # whose batch and model settings are measured
 
 
@@ -63,7 +72,10 @@ def measure_extractors(options: argparse.Namespace) -> list[str]:
                     rows = in_fresh_process(task(options, name, relations, encoder, gpu))
                 except Exception as error:  # the others are still measured
                     failed.append(name)
-                    print(f"{name}, {relations} relations: failed: {type(error).__name__}: {error}", file=sys.stderr)
+                    print(
+                        f"{name}, {relations} relations: failed: {type(error).__name__}: {error}",
+                        file=sys.stderr,
+                    )
                     continue
                 measured += rows
                 for row in rows:
@@ -76,23 +88,39 @@ def measure_extractors(options: argparse.Namespace) -> list[str]:
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="+", choices=parts_at_hand(), help="only these parts of the benchmarks")
-    parser.add_argument("--extractor", action="append", choices=extractor_names(), help="only this one (repeatable)")
-    parser.add_argument("--relations", type=int, nargs="+", default=[24, 216], help="numbers of relations")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument(
+        "--only", nargs="+", choices=parts_at_hand(), help="only these parts of the benchmarks"
+    )
+    parser.add_argument(
+        "--extractor", action="append", choices=extractor_names(), help="only this one (repeatable)"
+    )
+    parser.add_argument(
+        "--relations", type=int, nargs="+", default=[24, 216], help="numbers of relations"
+    )
     parser.add_argument("--batches", type=int, default=3, help="batches of each phase")
     parser.add_argument("--rounds", type=int, default=3, help="how often all batches are timed")
-    parser.add_argument("--warm-up", type=int, default=24, help="training steps before anything is timed")
-    parser.add_argument("--training-batch", type=int, help="sentences; as in the preset, on a GPU 32")
+    parser.add_argument(
+        "--warm-up", type=int, default=24, help="training steps before anything is timed"
+    )
+    parser.add_argument(
+        "--training-batch", type=int, help="sentences; as in the preset, on a GPU 32"
+    )
     parser.add_argument("--prediction-batch", type=int, default=32, help="sentences")
     parser.add_argument("--threads", type=int, default=threads_at_hand(), help="CPU threads")
     parser.add_argument("--cpu", action="store_true", help="use no GPU")
-    parser.add_argument("--synthetic", action="store_true", help="synthetic sentences even where WebNLG is at hand")
+    parser.add_argument(
+        "--synthetic", action="store_true", help="synthetic sentences even where WebNLG is at hand"
+    )
     parser.add_argument("--out", type=Path, default=results_folder(), help="folder")
     options = parser.parse_args(arguments)
     for name in ("batches", "rounds", "prediction_batch", "threads"):
         if getattr(options, name) < 1:
-            parser.error(f"--{name.replace('_', '-')} is {getattr(options, name)}, expected at least 1")
+            parser.error(
+                f"--{name.replace('_', '-')} is {getattr(options, name)}, expected at least 1"
+            )
     return options
 
 
@@ -176,7 +204,9 @@ def missed(rows: Sequence[Measurement], gpu: bool) -> list[str]:
     for row in rows:
         where = f"{row.extractor}, {row.phase}, {row.relations} relations"
         if goal(row) is not None and row.ratio > goal(row):
-            lines.append(f"missed: {where}: {row.ratio} times the encoder, goal {goal(row)}{dominating(row)}")
+            lines.append(
+                f"missed: {where}: {row.ratio} times the encoder, goal {goal(row)}{dominating(row)}"
+            )
         most = MEMORY_GOALS.get(row.extractor)
         if not gpu and row.phase == "train" and most and row.peak_mb > most:
             lines.append(f"missed: {where}: peak {row.peak_mb:.0f} MB, goal {most}")
@@ -195,7 +225,9 @@ def dominating(row: Measurement) -> str:
 
 
 def write(rows: Sequence[Measurement], options: argparse.Namespace, gpu: bool) -> None:
-    """Write both files; called after each extractor, so that a stopped run leaves what it measured."""
+    """Write both files; called after each extractor, so that a stopped run leaves what it
+    measured.
+    """
     write_results(options.out / "extractors", COLUMNS, rows, markdown(rows, options, gpu))
 
 
@@ -203,7 +235,11 @@ def markdown(rows: Sequence[Measurement], options: argparse.Namespace, gpu: bool
     """The table with its goals, and how it was measured."""
     import torch
 
-    device = torch.cuda.get_device_name() if gpu else f"{platform.machine()} CPU, {options.threads} threads"
+    device = (
+        torch.cuda.get_device_name()
+        if gpu
+        else f"{platform.machine()} CPU, {options.threads} threads"
+    )
     encoder = "BERT-base shapes, bfloat16" if gpu else "MiniLM (6 layers, width 384), float32"
     data = "synthetic sentences" if options.synthetic or webnlg() is None else "WebNLG"
     heads = [
@@ -223,7 +259,10 @@ def markdown(rows: Sequence[Measurement], options: argparse.Namespace, gpu: bool
     ]
     cells = []
     for row in rows:
-        wanted, most = goal(row), MEMORY_GOALS.get(row.extractor) if row.phase == "train" and not gpu else None
+        wanted, most = (
+            goal(row),
+            MEMORY_GOALS.get(row.extractor) if row.phase == "train" and not gpu else None,
+        )
         kept = (wanted is None or row.ratio <= wanted) and (most is None or row.peak_mb <= most)
         counts = "" if row.predicted is None else f"{row.predicted} ({row.gold})"
         cells.append([
@@ -232,13 +271,20 @@ def markdown(rows: Sequence[Measurement], options: argparse.Namespace, gpu: bool
             f"{row.sentences_per_second:.1f}", f"{row.peak_mb:.0f}", most or "", counts,
         ])  # fmt: skip
     lines += table(heads, cells)
-    lines += ["", *(f"- {line}" for line in missed(rows, gpu))] if missed(rows, gpu) else ["", "No goal is missed."]
+    lines += (
+        ["", *(f"- {line}" for line in missed(rows, gpu))]
+        if missed(rows, gpu)
+        else ["", "No goal is missed."]
+    )
     return "\n".join(lines) + "\n"
 
 
 def parts_at_hand() -> list[str]:
     """``extractors``, and what ``bench_*.py`` next to this file measure."""
-    return ["extractors", *sorted(file.stem[len("bench_") :] for file in Path(__file__).parent.glob("bench_*.py"))]
+    return [
+        "extractors",
+        *sorted(file.stem[len("bench_") :] for file in Path(__file__).parent.glob("bench_*.py")),
+    ]
 
 
 def holds(part: str) -> bool:

@@ -1,8 +1,10 @@
-"""The augmented test set of WebNLG next to the published one: shares of triple types, and what became of the entities.
+"""The augmented test set of WebNLG next to the published one: shares of triple types, and what
+became of the entities.
 
-``python -m benchmarks.augmented_shares --encoder DIR [--masked-lm DIR] [--vectors FILE] [--data DIR]`` prints
-the rows of docs/methods.md. Without ``--masked-lm`` a head is trained on WebNLG's training text as in that page;
-``tripleaudit train-mlm --train OTHER_TEXT`` makes one from other text.
+``python -m benchmarks.augmented_shares --encoder DIR [--masked-lm DIR] [--vectors FILE] [--data
+DIR]`` prints the rows of docs/methods.md. Without ``--masked-lm`` a head is trained on WebNLG's
+training text as in that page; ``tripleaudit train-mlm --train OTHER_TEXT`` makes one from other
+text.
 """
 
 import argparse
@@ -51,7 +53,9 @@ def main() -> int:
     print("ours     ", *(f"{share:.2f}" for share in shares))
     size = len(new.test) // len(PARTS)
     for number, (part, published) in enumerate(zip(PARTS, OF_PARTS, strict=True)):
-        types = audit_corpus(splits.train, new.test[number * size : (number + 1) * size])["triple_types"]
+        types = audit_corpus(splits.train, new.test[number * size : (number + 1) * size])[
+            "triple_types"
+        ]
         print(part, "published", *published, "ours", *(item["count"] for item in types.values()))
         print("  ", report["details"]["parts"][part])
     print(report["details"]["candidates"], report["details"]["unchanged_sentences"])

@@ -1,12 +1,14 @@
-"""Extraction from a large synthetic collection: speed with and without the gate, memory, what an added file costs.
+"""Extraction from a large synthetic collection: speed with and without the gate, memory, what an
+added file costs.
 
-``python -m benchmarks.bench_collection --sentences 1000000`` writes the sentences with the demo corpus's
-generator, trains a tiny extractor and classifier on the demo corpus, extracts as the workflow does, and writes
-``collection.md``, from which ``docs/scale.md`` is computed. A run that was stopped goes on from its finished blocks. It
-fails if a row is missing or doubled, or if the larger run takes more memory than the smaller one.
+``python -m benchmarks.bench_collection --sentences 1000000`` writes the sentences with the demo
+corpus's generator, trains a tiny extractor and classifier on the demo corpus, extracts as the
+workflow does, and writes ``collection.md``, from which ``docs/scale.md`` is computed. A run that
+was stopped goes on from its finished blocks. It fails if a row is missing or doubled, or if the
+larger run takes more memory than the smaller one.
 
-``--repeats 3`` instead compares one worker with two, in turn, so many times: sentences a second by the clock, and CPU
-time, from which follows how fast both would be on two cores of their own.
+``--repeats 3`` instead compares one worker with two, in turn, so many times: sentences a second by
+the clock, and CPU time, from which follows how fast both would be on two cores of their own.
 """
 
 import argparse
@@ -32,7 +34,12 @@ DEMO = ROOT / "resources" / "demo"
 SHARE = 0.25  # of the sentences that state triples
 DIFFERENT = 100_000  # sentences that are written before they recur
 SLACK = 1.1  # the larger run may take this many times the memory of the smaller one
-TRAINING = {"batch_size": 32, "encoder_learning_rate": 2e-3, "head_learning_rate": 2e-3, "warmup": 0.1}
+TRAINING = {
+    "batch_size": 32,
+    "encoder_learning_rate": 2e-3,
+    "head_learning_rate": 2e-3,
+    "warmup": 0.1,
+}
 WIDTH = 64
 
 
@@ -42,10 +49,16 @@ def main(arguments: Sequence[str] = ()) -> int:
     parser.add_argument("--sentences", type=int, default=12_000)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--block", type=int, default=2_000)
-    parser.add_argument("--single_step", type=int, default=4_000, help="sentences of the run without the gate")
-    parser.add_argument("--small", type=int, default=4_000, help="sentences of the run whose memory is compared")
+    parser.add_argument(
+        "--single_step", type=int, default=4_000, help="sentences of the run without the gate"
+    )
+    parser.add_argument(
+        "--small", type=int, default=4_000, help="sentences of the run whose memory is compared"
+    )
     parser.add_argument("--out", type=Path, default=results_folder() / "collection")
-    parser.add_argument("--repeats", type=int, default=0, help="compare one worker with two, so many times")
+    parser.add_argument(
+        "--repeats", type=int, default=0, help="compare one worker with two, so many times"
+    )
     options = parser.parse_args(list(arguments))
     models = models_in(options.out)
     if options.repeats:
@@ -59,13 +72,16 @@ def main(arguments: Sequence[str] = ()) -> int:
         write_sentences(options.out / f"{name}.txt", count)
     two_step = extract(options.out, "sentences", models, options.workers, options.block)
     little = extract(options.out, "small", models, options.workers, options.block)
-    single_step = extract(options.out, "single_step", models, options.workers, options.block, gate=False)
+    single_step = extract(
+        options.out, "single_step", models, options.workers, options.block, gate=False
+    )
     lines = report(two_step, little, single_step)
     with atomic_write(options.out / "collection.md") as file:
         file.write(lines)
     print(lines)
     return int(
-        two_step["peak_mb"] > SLACK * little["peak_mb"] or not complete(options.out / "sentences", options.sentences)
+        two_step["peak_mb"] > SLACK * little["peak_mb"]
+        or not complete(options.out / "sentences", options.sentences)
     )
 
 
@@ -73,7 +89,9 @@ def main(arguments: Sequence[str] = ()) -> int:
 
 
 def sentences(seed: int = 0) -> Iterator[str]:
-    """Yield sentences of the demo corpus's world without end; about a quarter of them state triples."""
+    """Yield sentences of the demo corpus's world without end; about a quarter of them state
+    triples.
+    """
     sys.path.insert(0, str(DEMO.parent))
     from generator import SEED, World
     from generator.compose import Composer
@@ -90,14 +108,18 @@ def sentences(seed: int = 0) -> Iterator[str]:
     while True:
         if rng.random() < SHARE:
             anchor = rng.choices(facts, cum_weights=sums)[0]
-            draft = composer.compose(anchor, rng.choices(range(1, len(shape.counts) + 1), shape.counts)[0], rng)
+            draft = composer.compose(
+                anchor, rng.choices(range(1, len(shape.counts) + 1), shape.counts)[0], rng
+            )
         else:
             draft = writer.write(rng)[1]
         yield draft.finish("").text
 
 
 def write_sentences(path: Path, count: int) -> None:
-    """Write sentences, one a line; from ``DIFFERENT`` on they recur, far beyond the window that would notice."""
+    """Write sentences, one a line; from ``DIFFERENT`` on they recur, far beyond the window that
+    would notice.
+    """
     own = [f"{text}\n" for text in islice(sentences(), min(count, DIFFERENT))]
     with atomic_write(path) as file:
         file.writelines(islice(cycle(own), count))
@@ -114,14 +136,18 @@ def models_in(out: Path) -> Path:
 
 
 def train(folder: Path) -> None:
-    """Train CasRel on sentences with triples and the binary classifier on all, on a one-layer encoder."""
+    """Train CasRel on sentences with triples and the binary classifier on all, on a one-layer
+    encoder.
+    """
     encoder = tiny_encoder(folder / "encoder")
     for name, files, settings in (
         ("casrel", ["train"], {"epochs": 8, "model": {"prior": 0.01}}),
         ("zcc", ["train", "train_zero"], {"epochs": 2}),
     ):
         joined = folder / f"{name}.jsonl"
-        joined.write_text("".join((DEMO / f"{file}.jsonl").read_text(encoding="utf-8") for file in files))
+        joined.write_text(
+            "".join((DEMO / f"{file}.jsonl").read_text(encoding="utf-8") for file in files)
+        )
         command = [
             sys.executable, "-m", "tripleaudit", "train", "--train", str(joined),
             "--valid", str(DEMO / "valid.jsonl"), "--encoder", str(encoder),
@@ -138,7 +164,11 @@ def tiny_encoder(folder: Path) -> Path:
     from tokenizers import BertWordPieceTokenizer
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
-    texts = [row["text"] for name in ("train", "train_zero") for _, row in read_jsonl(DEMO / f"{name}.jsonl")]
+    texts = [
+        row["text"]
+        for name in ("train", "train_zero")
+        for _, row in read_jsonl(DEMO / f"{name}.jsonl")
+    ]
     trainer = BertWordPieceTokenizer(lowercase=True)
     trainer.train_from_iterator(texts, vocab_size=3000, min_frequency=2, show_progress=False)
     folder.mkdir(parents=True, exist_ok=True)
@@ -157,7 +187,9 @@ def tiny_encoder(folder: Path) -> Path:
 # Extraction
 
 
-def command(out: Path, name: str, models: Path, workers: int, block: int, gate: bool = True) -> list[str]:
+def command(
+    out: Path, name: str, models: Path, workers: int, block: int, gate: bool = True
+) -> list[str]:
     """What extracts ``<name>.txt`` into the folder of that name."""
     return [
         sys.executable, "-m", "tripleaudit", "collection", "run", str(out / f"{name}.txt"), "--gpu", "0",
@@ -166,12 +198,19 @@ def command(out: Path, name: str, models: Path, workers: int, block: int, gate: 
     ]  # fmt: skip
 
 
-def extract(out: Path, name: str, models: Path, workers: int, block: int, gate: bool = True) -> dict:
-    """Extract in a process of its own, going on from what an earlier one finished; returns the manifest."""
+def extract(
+    out: Path, name: str, models: Path, workers: int, block: int, gate: bool = True
+) -> dict:
+    """Extract in a process of its own, going on from what an earlier one finished; returns the
+    manifest.
+    """
     began = time.perf_counter()
     subprocess.run(command(out, name, models, workers, block, gate), check=True)
     manifest = read_json(out / name / "collection.json")
-    print(f"{name}: {manifest['rows']} rows, {time.perf_counter() - began:.0f} s by the clock", flush=True)
+    print(
+        f"{name}: {manifest['rows']} rows, {time.perf_counter() - began:.0f} s by the clock",
+        flush=True,
+    )
     return manifest
 
 
@@ -189,18 +228,24 @@ def scaling(out: Path, models: Path, count: int, block: int, repeats: int) -> st
         for workers in found if number % 2 else reversed(found):
             found[workers].append(watched(out, models, workers, block))
             print(workers, found[workers][-1], flush=True)
-    one, two = ({key: median(each[key] for each in runs) for key in runs[0]} for runs in found.values())
+    one, two = (
+        {key: median(each[key] for each in runs) for key in runs[0]} for runs in found.values()
+    )
     lines = ["| | 1 worker | 2 workers | ratio |", "|---|---:|---:|---:|"]
     for key in one:
         form = ",.0f" if one[key] > 1000 else ",.1f"
-        lines.append(f"| {key} | {one[key]:{form}} | {two[key]:{form}} | {two[key] / one[key]:.2f} |")
+        lines.append(
+            f"| {key} | {one[key]:{form}} | {two[key]:{form}} | {two[key] / one[key]:.2f} |"
+        )
     return "\n".join(lines)
 
 
 def watched(out: Path, models: Path, workers: int, block: int) -> dict[str, float]:
-    """Extract, from each worker's first block to the last one of all: sentences a second, and CPU time of processes.
+    """Extract, from each worker's first block to the last one of all: sentences a second, and CPU
+    time of processes.
 
-    On cores of its own a run takes as long as its busiest worker, or as all processes together on ``CORES`` cores.
+    On cores of its own a run takes as long as its busiest worker, or as all processes together on
+    ``CORES`` cores.
     """
     shutil.rmtree(out / "scaling", ignore_errors=True)
     running = psutil.Popen(command(out, "scaling", models, workers, block))
@@ -233,7 +278,9 @@ def cpu_times(process: psutil.Process) -> dict[tuple[int, bool], float]:
     for each in [process, *process.children(recursive=True)]:
         try:
             times = each.cpu_times()
-            found[each.pid, "multiprocessing.spawn" in " ".join(each.cmdline())] = times.user + times.system
+            found[each.pid, "multiprocessing.spawn" in " ".join(each.cmdline())] = (
+                times.user + times.system
+            )
         except psutil.Error:
             continue
     return found
@@ -245,12 +292,17 @@ def complete(folder: Path, sentences: int) -> bool:
 
 
 def parts_table(measured: dict[str, dict]) -> list[str]:
-    """Microseconds a sentence of one process by part of the work, as Markdown; a column for each manifest."""
+    """Microseconds a sentence of one process by part of the work, as Markdown; a column for each
+    manifest.
+    """
     lines = [f"| µs a sentence | {' | '.join(measured)} |", "|---|" + "---:|" * len(measured)]
     counts = [each["counts"] for each in measured.values()]
     for part in ("other", "tokenisation", "gate", "extraction"):
         spent = [each["seconds"].get(part, 0.0) for each in measured.values()]
-        cells = (f"{1e6 * value / each['sentences']:.0f}" for value, each in zip(spent, counts, strict=True))
+        cells = (
+            f"{1e6 * value / each['sentences']:.0f}"
+            for value, each in zip(spent, counts, strict=True)
+        )
         lines.append(f"| {part} | {' | '.join(cells)} |")
     shares = (f"{100 * each['let_through'] / each['sentences']:.1f} %" for each in counts)
     return [*lines, f"| share that passes | {' | '.join(shares)} |"]

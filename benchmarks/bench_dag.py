@@ -1,8 +1,9 @@
 """Time and memory of planning the study of both extraction papers, every combination of it.
 
-``python -m benchmarks.bench_dag`` dry-runs ``config/papers.yaml`` with one seed and with five, prints one JSON
-object for each (seconds, CPU seconds, MB of the Snakemake process, jobs by rule), and fails where one seed takes more
-than 20 CPU seconds: planning is one thread that never waits, so these are its seconds on a core of its own.
+``python -m benchmarks.bench_dag`` dry-runs ``config/papers.yaml`` with one seed and with five,
+prints one JSON object for each (seconds, CPU seconds, MB of the Snakemake process, jobs by rule),
+and fails where one seed takes more than 20 CPU seconds: planning is one thread that never waits, so
+these are its seconds on a core of its own.
 """
 
 import json
@@ -27,7 +28,15 @@ def measure(seeds: list[int]) -> dict[str, object]:
         study = yaml.safe_load(STUDY.read_text(encoding="utf-8"))
         config.write_text(yaml.safe_dump({**study, "seeds": seeds}), encoding="utf-8")
         printed = Path(folder) / "printed.txt"
-        command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--directory", folder]
+        command = [
+            sys.executable,
+            "-m",
+            "snakemake",
+            "-s",
+            str(ROOT / "Snakefile"),
+            "--directory",
+            folder,
+        ]
         command += ["--configfile", str(config), "--cores", "1", "-n", "--quiet", "rules"]
         began = time.perf_counter()
         with open(printed, "wb") as sink:

@@ -1,8 +1,9 @@
-"""Processor time of CasRel's training step on a CPU with the embedding rows that can occur, by that with all rows.
+"""Processor time of CasRel's training step on a CPU with the embedding rows that can occur, by that
+with all rows.
 
-Measured in turn in one process, block of steps by block, on the demo corpus with the demo's settings and on WebNLG with
-those of its preset, both with two layers of MiniLM, in a process that keeps freed memory, as trainings do. Says which
-goal is missed; fails where rows save nothing.
+Measured in turn in one process, block of steps by block, on the demo corpus with the demo's
+settings and on WebNLG with those of its preset, both with two layers of MiniLM, in a process that
+keeps freed memory, as trainings do. Says which goal is missed; fails where rows save nothing.
 """
 
 import csv
@@ -36,7 +37,18 @@ from . import speed
 
 ROOT = Path(__file__).resolve().parents[1]
 GOALS = {"demo": 0.75, "webnlg": 0.92}
-COLUMNS = ("corpus", "batch", "rows", "of", "milliseconds", "whole_milliseconds", "ratio", "low", "high", "goal")
+COLUMNS = (
+    "corpus",
+    "batch",
+    "rows",
+    "of",
+    "milliseconds",
+    "whole_milliseconds",
+    "ratio",
+    "low",
+    "high",
+    "goal",
+)
 LAYERS, BLOCK, BLOCKS = 2, 20, 6
 
 
@@ -47,12 +59,16 @@ def corpora() -> dict[str, tuple[Sequence[Sentence], Mapping[str, Any]]]:
     found = {"demo": (load_sentences(ROOT / "resources" / "demo" / "train.jsonl"), own)}
     if file := extractors.webnlg():
         presets = yaml.safe_load((DATA / "presets.yaml").read_text(encoding="utf-8"))["presets"]
-        official = {name: value for name, value in presets["casrel"]["webnlg"].items() if name != "model"}
+        official = {
+            name: value for name, value in presets["casrel"]["webnlg"].items() if name != "model"
+        }
         found["webnlg"] = speed.read_sentences(file), official
     return found
 
 
-def steps(sentences: Sequence[Sentence], settings: TrainingSettings, whole: bool) -> tuple[ExtractorTrainer, Callable]:
+def steps(
+    sentences: Sequence[Sentence], settings: TrainingSettings, whole: bool
+) -> tuple[ExtractorTrainer, Callable]:
     """A training that is about to begin, and a function that takes one step of it."""
     relations = sorted({triple.relation for each in sentences for triple in each.triples})
     torch.manual_seed(0)
@@ -75,7 +91,9 @@ def steps(sentences: Sequence[Sentence], settings: TrainingSettings, whole: bool
 
 def measure(name: str, sentences: Sequence[Sentence], values: Mapping[str, Any]) -> dict[str, Any]:
     """One line of the table."""
-    settings = TrainingSettings(**{**extractor_class("casrel").settings.training_defaults, **values})
+    settings = TrainingSettings(
+        **{**extractor_class("casrel").settings.training_defaults, **values}
+    )
     (run, some), (_, all_) = (steps(sentences, settings, whole) for whole in (False, True))
     seconds: dict[Callable, list[float]] = {some: [], all_: []}
     for block in range(BLOCKS + 1):  # the first one warms up

@@ -1,13 +1,15 @@
-"""How full the language-model client keeps its slots, against a scripted endpoint, and what the cache gives.
+"""How full the language-model client keeps its slots, against a scripted endpoint, and what the
+cache gives.
 
-``python -m benchmarks.bench_endpoint [REPEATS]`` prints one JSON object. Answers take between half a second and
-one and a half, one in ten of them five, as those of a service may; every answer is stored and entered in a ledger.
-``full_slots`` is the share of the slots that the endpoint saw busy, from the first request until the last conversation
-began (afterwards they run empty). The endpoint runs in a process of its own. What it and the machine allow is measured
-by ``bare_slots``: a loop of plain sockets that sends the same requests and keeps nothing, in turns with the client.
+``python -m benchmarks.bench_endpoint [REPEATS]`` prints one JSON object. Answers take between half
+a second and one and a half, one in ten of them five, as those of a service may; every answer is
+stored and entered in a ledger. ``full_slots`` is the share of the slots that the endpoint saw busy,
+from the first request until the last conversation began (afterwards they run empty). The endpoint
+runs in a process of its own. What it and the machine allow is measured by ``bare_slots``: a loop of
+plain sockets that sends the same requests and keeps nothing, in turns with the client.
 
-It fails if more requests were ever in flight than configured, or if the client (median of the repeats) kept less than
-90 % of the slots as full as the plain sockets did.
+It fails if more requests were ever in flight than configured, or if the client (median of the
+repeats) kept less than 90 % of the slots as full as the plain sockets did.
 """
 
 import asyncio
@@ -50,12 +52,16 @@ class Watched(FakeEndpoint):
             self.moments.append((now, 1))
             if "as you said" not in body["messages"][-1]["content"]:
                 self.begun = now
-            self._seconds.own = SLOW if self._draw.random() < 1 / SLOW_EVERY else self._draw.uniform(*SECONDS)
+            self._seconds.own = (
+                SLOW if self._draw.random() < 1 / SLOW_EVERY else self._draw.uniform(*SECONDS)
+            )
         super()._work(handler, body)
 
     def _answer(self, handler: Any, number: int, body: dict[str, Any]) -> None:
         self.stopping.wait(self._seconds.own)
-        self.moments.append((time.perf_counter(), -1))  # the slot is free once the answer is on its way
+        self.moments.append(
+            (time.perf_counter(), -1)
+        )  # the slot is free once the answer is on its way
         super()._answer(handler, number, body)
 
     def full(self, slots: int) -> float:
@@ -71,7 +77,9 @@ class Watched(FakeEndpoint):
 
 
 def serve(pipe: Connection, slots: int) -> None:
-    """Run the service: tell its address, forget what was seen so far on request, say what was seen since."""
+    """Run the service: tell its address, forget what was seen so far on request, say what was
+    seen since.
+    """
     with Watched() as fake:
         pipe.send(fake.url)
         pipe.recv()
@@ -83,7 +91,9 @@ def serve(pipe: Connection, slots: int) -> None:
 
 @contextmanager
 def service(slots: int) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Start the service in its own process; yields its address and what to call before and after the measurement."""
+    """Start the service in its own process; yields its address and what to call before and after
+    the measurement.
+    """
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=serve, args=(theirs, slots), daemon=True)
@@ -140,12 +150,16 @@ def measure_bare(slots: int) -> float:
 
 
 def measure(slots: int) -> dict[str, float]:
-    """Return how full the client keeps the slots, processor time a request, and requests a second from the cache."""
+    """Return how full the client keeps the slots, processor time a request, and requests a
+    second from the cache.
+    """
     requests = slots * REQUESTS_A_SLOT
     with tempfile.TemporaryDirectory() as folder, service(slots) as (url, tell):
         endpoint = Endpoint(url, "fake", concurrency=slots, prices=Prices(1, 2))
         with Client(endpoint, folder, budget=1000) as client:
-            client.complete_all([Request([{"role": "user", "content": "the first one goes out by itself"}])])
+            client.complete_all(
+                [Request([{"role": "user", "content": "the first one goes out by itself"}])]
+            )
             tell()
             began, worked = time.perf_counter(), time.process_time()
             client.drive({number: talk(number) for number in range(requests // TURNS)})
@@ -176,12 +190,19 @@ def main(repeats: int = REPEATS) -> int:
                 **{name: round(value, 3) for name, value in median.items()},
                 "most_in_flight": max(own["most_in_flight"] for _, own in pairs),
                 "bare_slots": round(statistics.median(bare for bare, _ in pairs), 3),
-                "of_bare": round(statistics.median(own["full_slots"] / bare for bare, own in pairs), 3),
+                "of_bare": round(
+                    statistics.median(own["full_slots"] / bare for bare, own in pairs), 3
+                ),
                 "all": [[round(own["full_slots"], 3), round(bare, 3)] for bare, own in pairs],
             }
         )
         print(json.dumps(rows[-1]), file=sys.stderr, flush=True)
-    print(json.dumps({"seconds_of_an_answer": [*SECONDS, SLOW], "slow_one_in": SLOW_EVERY, "runs": rows}, indent=2))
+    print(
+        json.dumps(
+            {"seconds_of_an_answer": [*SECONDS, SLOW], "slow_one_in": SLOW_EVERY, "runs": rows},
+            indent=2,
+        )
+    )
     kept = all(row["most_in_flight"] <= row["concurrency"] for row in rows)
     return 0 if kept and all(row["of_bare"] >= LEAST for row in rows) else 1
 

@@ -1,9 +1,11 @@
-"""A whole study of language models, killed again and again while its services fail, next to one that was left alone.
+"""A whole study of language models, killed again and again while its services fail, next to one
+that was left alone.
 
-``python -m benchmarks.bench_faults [KILLS]`` runs extraction (open, closed), judging by a
-model that reasons, and MINEA with ``snakemake``. Each time it waits for a request of a stage that has not had its share
-of the kills yet, lets a random moment pass and kills everything; it prints one JSON object. It fails unless the tables
-are the same byte for byte, nothing that was stored was asked again, and the ledger agrees with the services' books.
+``python -m benchmarks.bench_faults [KILLS]`` runs extraction (open, closed), judging by a model
+that reasons, and MINEA with ``snakemake``. Each time it waits for a request of a stage that has not
+had its share of the kills yet, lets a random moment pass and kills everything; it prints one JSON
+object. It fails unless the tables are the same byte for byte, nothing that was stored was asked
+again, and the ledger agrees with the services' books.
 """
 
 import contextlib
@@ -26,7 +28,17 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from support.fake_endpoint import FakeEndpoint, Fault, Reply, Rules, cut, drop, hang, malformed, status  # noqa: E402
+from support.fake_endpoint import (  # noqa: E402
+    FakeEndpoint,
+    Fault,
+    Reply,
+    Rules,
+    cut,
+    drop,
+    hang,
+    malformed,
+    status,
+)
 from support.killing import Running, unlock  # noqa: E402
 from support.needle_model import make_document  # noqa: E402
 from tripleaudit.corpora.model import Sentence, Span, Triple  # noqa: E402
@@ -34,7 +46,12 @@ from tripleaudit.corpora.store import save_sentences  # noqa: E402
 from tripleaudit.llm.store import Store  # noqa: E402
 
 SEED, KILLS, LEAST_KILLS, CONCURRENCY, TEXTS = 20261122, 20, 17, 3, 40
-STAGES = ("needles", "identification", "extraction", "judgement")  # what is asked, in the order of the jobs
+STAGES = (
+    "needles",
+    "identification",
+    "extraction",
+    "judgement",
+)  # what is asked, in the order of the jobs
 FAULTS = (
     status(429, retry_after=0.05), status(500), status(503), status(408), drop(), cut(), malformed(), hang(8.0),
 )  # fmt: skip
@@ -43,7 +60,13 @@ PRICES = {
     "plain": {"input": 3.0, "output": 7.0},
     "thinker": {"input": 1.0, "output": 9.0},
 }
-RESULTS = ("tables/*.*", "gre/scores.csv", "needles/scores.csv", "generative/**/predictions.jsonl", "plots/*.svg")
+RESULTS = (
+    "tables/*.*",
+    "gre/scores.csv",
+    "needles/scores.csv",
+    "generative/**/predictions.jsonl",
+    "plots/*.svg",
+)
 
 
 def stage_of(body: dict[str, Any]) -> str:
@@ -57,26 +80,42 @@ def stage_of(body: dict[str, Any]) -> str:
 
 
 def answer(body: dict[str, Any]) -> str | Reply:
-    """What a model says depends on nothing but the question; a tenth each is cut off, refused, filtered, unreadable."""
+    """What a model says depends on nothing but the question; a tenth each is cut off, refused,
+    filtered, unreadable.
+    """
     text, stage = body["messages"][-1]["content"], stage_of(body)
     digest = hashlib.sha256(json.dumps(body["messages"]).encode()).digest()[0]
     if stage == "identification":
         return json.dumps({"match": None if digest % 4 == 0 else 1})
     if stage == "needles":
         names = dict.fromkeys(re.findall(r"[A-Z][a-z]+ [A-Z][a-z]+", text))
-        return json.dumps({"entities": [{"type": "Person", "name": name} for name in [*names][: 8 + digest % 4]]})
+        return json.dumps(
+            {"entities": [{"type": "Person", "name": name} for name in [*names][: 8 + digest % 4]]}
+        )
     if body["model"] == "thinker":
-        return ("true" if digest % 3 else "false") if "Claim" in text else '{"parts": [["a", "is", "b"]]}'
+        return (
+            ("true" if digest % 3 else "false")
+            if "Claim" in text
+            else '{"parts": [["a", "is", "b"]]}'
+        )
     if "Subject: " in text:
         return "leader of" if digest % 4 else "no idea at all"
     words = text.rsplit("Passage: ", 1)[-1].split()
-    triples = json.dumps({"triples": [[words[0], "leads", words[-1]], [words[-1], "employs", words[0]]]})
-    kinds = {0: Reply(triples[:-20], "length"), 1: Reply(None, refusal="no"), 2: Reply("", "content_filter")}
+    triples = json.dumps(
+        {"triples": [[words[0], "leads", words[-1]], [words[-1], "employs", words[0]]]}
+    )
+    kinds = {
+        0: Reply(triples[:-20], "length"),
+        1: Reply(None, refusal="no"),
+        2: Reply("", "content_filter"),
+    }
     return kinds.get(digest % 10, "what?" if digest % 10 == 3 else triples)
 
 
 class Payment(NamedTuple):
-    """One answer in a service's books; ``asked`` if its client still waited for it when it was ready."""
+    """One answer in a service's books; ``asked`` if its client still waited for it when it was
+    ready.
+    """
 
     model: str
     question: str
@@ -88,7 +127,9 @@ class Payment(NamedTuple):
 def identity(sent: dict[str, Any], messages: Any = None) -> str:
     """What a service sees of a request; equal ones may be several draws."""
     shown = sent["messages"] if messages is None else messages
-    return json.dumps([sent["model"], shown, sent.get("seed"), sent.get("temperature")], sort_keys=True)
+    return json.dumps(
+        [sent["model"], shown, sent.get("seed"), sent.get("temperature")], sort_keys=True
+    )
 
 
 class Service(FakeEndpoint):
@@ -118,10 +159,16 @@ class Service(FakeEndpoint):
     def _completion(self, position: int, body: dict[str, Any]) -> dict[str, Any]:
         payload = super()._completion(position, body)
         usage, price = payload["usage"], PRICES[self.model]
-        money = usage["prompt_tokens"] * price["input"] + usage["completion_tokens"] * price["output"]
-        ready, _, _ = select.select([self._here.connection], [], [], 0)  # readable: the client has hung up
+        money = (
+            usage["prompt_tokens"] * price["input"] + usage["completion_tokens"] * price["output"]
+        )
+        ready, _, _ = select.select(
+            [self._here.connection], [], [], 0
+        )  # readable: the client has hung up
         money /= 1e6
-        paid = Payment(self.model, identity(body), payload["choices"][0]["finish_reason"], money, not ready)
+        paid = Payment(
+            self.model, identity(body), payload["choices"][0]["finish_reason"], money, not ready
+        )
         with self.lock:
             self.paid.append(paid)
         return payload
@@ -134,7 +181,10 @@ def study(folder: Path, services: list[Service]) -> Path:
     sentences = []
     for number in range(TEXTS):
         text, cut_at = f"Person{number} leads Company{number}.", len(f"Person{number}")
-        ends = Span(0, cut_at, text[:cut_at]), Span(cut_at + 7, len(text) - 1, text[cut_at + 7 : -1])
+        ends = (
+            Span(0, cut_at, text[:cut_at]),
+            Span(cut_at + 7, len(text) - 1, text[cut_at + 7 : -1]),
+        )
         sentences.append(Sentence(str(number), text, (Triple(ends[0], "leaderOf", ends[1]),)))
     for name in ("train", "test"):
         save_sentences(folder / f"{name}.jsonl", sentences)
@@ -192,12 +242,16 @@ def stored(folder: Path) -> list[tuple[str, float]]:
     store = Store(folder / "results" / "cache" / "llm")
     for key in store.answer_keys():
         record = store.answer(key)
-        found.append((identity(record["sent"], record["request"]["messages"]), record["answer"]["cost"]))
+        found.append(
+            (identity(record["sent"], record["request"]["messages"]), record["answer"]["cost"])
+        )
     return found
 
 
 class Kills(NamedTuple):
-    """Where the kills hit, questions asked again although their answer was stored, and those in flight by kill."""
+    """Where the kills hit, questions asked again although their answer was stored, and those in
+    flight by kill.
+    """
 
     at: Counter
     again: list[str]
@@ -205,7 +259,9 @@ class Kills(NamedTuple):
 
 
 def kill_again_and_again(folder: Path, services: list[Service], kills: int) -> Kills:
-    """Run the study and kill it while it sends, in each stage equally often as far as its work goes."""
+    """Run the study and kill it while it sends, in each stage equally often as far as its work
+    goes.
+    """
     draw, found = random.Random(SEED), Kills(Counter(), [], [])
     while found.at.total() < kills:
         kept = Counter(question for question, _ in stored(folder))
@@ -222,7 +278,9 @@ def kill_again_and_again(folder: Path, services: list[Service], kills: int) -> K
         now = sum((service.seen for service in services), Counter()) - seen
         place = run.kill()
         if not place:  # there is no more work to be killed at
-            assert run.process.returncode == 0 and found.at.total() >= LEAST_KILLS, f"{found.at}: {run.text[-2000:]}"
+            assert run.process.returncode == 0 and found.at.total() >= LEAST_KILLS, (
+                f"{found.at}: {run.text[-2000:]}"
+            )
             break
         stage = next(stage for stage in STAGES if stage in few & {*now})
         found.at[stage] += 1
@@ -230,7 +288,8 @@ def kill_again_and_again(folder: Path, services: list[Service], kills: int) -> K
             identity(body)
             for service, count in zip(services, before, strict=True)
             for body in service.requests[count:]
-            if service.rules is None or service.rules.problem(body) is None  # what it rejects is not worked on
+            if service.rules is None
+            or service.rules.problem(body) is None  # what it rejects is not worked on
         }
         found.again.extend(asked & {*kept})
         found.in_flight.append(Counter(asked) - Counter(question for question, _ in stored(folder)))
@@ -251,12 +310,16 @@ def main(kills: int = KILLS) -> int:
     options: dict[str, dict[str, Any]] = {"plain": {}, "thinker": {"rules": Rules(reasoning=30)}}
     with tempfile.TemporaryDirectory() as work:
         with contextlib.ExitStack() as stack:
-            services = [stack.enter_context(Service(name, False, **own)) for name, own in options.items()]
+            services = [
+                stack.enter_context(Service(name, False, **own)) for name, own in options.items()
+            ]
             calm = study(Path(work) / "calm", services)
             run = Running(calm)
             assert run.wait(900) == 0, run.text[-4000:]
         with contextlib.ExitStack() as stack:
-            services = [stack.enter_context(Service(name, True, **own)) for name, own in options.items()]
+            services = [
+                stack.enter_context(Service(name, True, **own)) for name, own in options.items()
+            ]
             folder = study(Path(work) / "killed", services)
             found = kill_again_and_again(folder, services, kills)
             run = Running(folder)
@@ -268,7 +331,9 @@ def main(kills: int = KILLS) -> int:
         ours, theirs = contents(folder), contents(calm)
         differ = sorted(name for name in {*ours, *theirs} if ours.get(name) != theirs.get(name))
     surplus = Counter(one.question for one in paid) - Counter(question for question, _ in kept)
-    surplus -= Counter([one.question for one in paid if one.model == "thinker"][:1])  # learns that the model reasons
+    surplus -= Counter(
+        [one.question for one in paid if one.model == "thinker"][:1]
+    )  # learns that the model reasons
     in_flight = sum(found.in_flight, Counter())
     reasons = {one.question: one.reason for one in paid}
     held = {
@@ -276,9 +341,14 @@ def main(kills: int = KILLS) -> int:
         "results are the same": not differ and len(ours) > 5,
         "no stored answer is asked for again": not found.again,
         "paid again is only what was in flight when a kill came": not surplus - in_flight,
-        "no more was in flight than allowed": max(each.total() for each in found.in_flight) <= CONCURRENCY,
-        "ledger = books of the stored answers": math.isclose(spent, sum(cost for _, cost in kept), abs_tol=1e-12),
-        "books - what was paid again = ledger": math.isclose(books - extra(paid, surplus), spent, abs_tol=1e-12),
+        "no more was in flight than allowed": max(each.total() for each in found.in_flight)
+        <= CONCURRENCY,
+        "ledger = books of the stored answers": math.isclose(
+            spent, sum(cost for _, cost in kept), abs_tol=1e-12
+        ),
+        "books - what was paid again = ledger": math.isclose(
+            books - extra(paid, surplus), spent, abs_tol=1e-12
+        ),
         "books lie within what is committed": books <= committed + 1e-12,
     }
     said = {

@@ -1,7 +1,9 @@
-"""Training steps and predictions of the extractors on one GPU, and of the bare encoder's captured as one graph.
+"""Training steps and predictions of the extractors on one GPU, and of the bare encoder's captured
+as one graph.
 
-Needs no network: the encoder is a folder (``TRIPLEAUDIT_BENCH_ENCODER``, else the fetched MiniLM). Each extractor is
-measured in turn, until the time left is shorter than the longest measurement; all is written after each of them.
+Needs no network: the encoder is a folder (``TRIPLEAUDIT_BENCH_ENCODER``, else the fetched MiniLM).
+Each extractor is measured in turn, until the time left is shorter than the longest measurement; all
+is written after each of them.
 """
 
 import argparse
@@ -55,16 +57,20 @@ class Row:
     """One extractor at one batch size; milliseconds of a batch.
 
     Attributes:
-        extractor, batch, precision: what was measured; precision is ``bf16``, ``float32`` or ``tf32``.
-        step_ms, encoder_ms: of the captured step, and of the bare encoder's captured on the same batches.
+        extractor, batch, precision: what was measured; precision is ``bf16``, ``float32`` or
+        ``tf32``.
+        step_ms, encoder_ms: of the captured step, and of the bare encoder's captured on the same
+        batches.
         eager_ms: the same formulation launched operator by operator.
         busy: share of the captured step's time in which kernels run.
         kernels: of one captured step.
-        synchronisations: of one step launched operator by operator, as PyTorch's own check counts them.
-        loop_ms, tight_ms: of a step in the training loop, batches prepared meanwhile, and of the same batches again,
-            prepared before.
+        synchronisations: of one step launched operator by operator, as PyTorch's own check counts
+            them.
+        loop_ms, tight_ms: of a step in the training loop, batches prepared meanwhile, and of the
+            same batches again, prepared before.
         capture_ms: making one graph.
-        predict_ms, forward_ms: prediction of a batch to rows on the host, and the encoder's forward pass.
+        predict_ms, forward_ms: prediction of a batch to rows on the host, and the encoder's forward
+        pass.
         peak_mb: most memory held.
         equal: captured and eager steps gave the same weights, bit by bit.
         fault: why something is missing.
@@ -129,7 +135,9 @@ class Bench:
     def __init__(self, name: str, encoder: Path, sentences: list | None, precision: str):
         self.name, self.folder, self.precision = name, encoder, precision
         self.bf16 = precision == "bf16"
-        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision != "float32"
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = (
+            precision != "float32"
+        )
         self.kind, self.implied = resolve(name)
         self.relations = [f"relation{number}" for number in range(RELATIONS)]
         self.settings = speed.settings_of(self.kind).model_copy(update={"accumulation": 1})
@@ -147,7 +155,9 @@ class Bench:
         """A fresh optimiser's step."""
         if isinstance(model, Encoder):
             on_gpu = DEVICE.type == "cuda"
-            optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5, fused=True, capturable=on_gpu)
+            optimizer = torch.optim.AdamW(
+                model.parameters(), lr=1e-5, fused=True, capturable=on_gpu
+            )
             return kind(model, optimizer, TrainingSettings(), self.bf16)
         return kind(model, make_optimizer(model, self.settings), self.settings, self.bf16)
 
@@ -265,7 +275,9 @@ def timed(function: Callable, batches: Sequence, rounds: int = ROUNDS) -> float:
 
 
 def profiled(function: Callable, batches: Sequence) -> tuple[float, int, list[str]]:
-    """Share of the time in which kernels run, kernels of one step, and those that take the longest."""
+    """Share of the time in which kernels run, kernels of one step, and those that take the
+    longest.
+    """
     from torch.profiler import ProfilerActivity, profile
 
     torch.cuda.synchronize()
@@ -275,7 +287,9 @@ def profiled(function: Callable, batches: Sequence) -> tuple[float, int, list[st
             function(batch)
         torch.cuda.synchronize()
         wall = time.perf_counter() - began
-    events = [each for each in profiler.events() if each.device_type == torch.autograd.DeviceType.CUDA]
+    events = [
+        each for each in profiler.events() if each.device_type == torch.autograd.DeviceType.CUDA
+    ]
     busy = sum(each.device_time_total for each in events) / 1e6
     names: dict[str, list[float]] = {}
     for each in events:
@@ -301,7 +315,9 @@ def synchronisations(function: Callable, batch: Packed) -> int:
 
 
 def loop_milliseconds(bench: Bench, size: int) -> tuple[float, float]:
-    """Milliseconds of a step in the training loop after captures, and of the same batches prepared before."""
+    """Milliseconds of a step in the training loop after captures, and of the same batches
+    prepared before.
+    """
     other = {
         "batch_size": size, "max_steps": STEPS, "save_minutes": 0.0, "encoder_learning_rate": 1e-5,
         "head_learning_rate": 1e-5, "precision": "bf16" if bench.bf16 else "float32",
@@ -309,7 +325,9 @@ def loop_milliseconds(bench: Bench, size: int) -> tuple[float, float]:
     settings = bench.settings.model_copy(update=other)
     with tempfile.TemporaryDirectory() as folder, captured_stream(DEVICE):
         model = bench.made().to(DEVICE)
-        trainer = ExtractorTrainer(model, bench.data, settings, seed=0, folder=Path(folder), validate=None)
+        trainer = ExtractorTrainer(
+            model, bench.data, settings, seed=0, folder=Path(folder), validate=None
+        )
         # no more batches are kept than are timed, so that page-locked memory is used again
         update, times, batches = trainer.update, [], collections.deque(maxlen=LAST)
 
@@ -360,10 +378,16 @@ def markdown(rows: Sequence[Row], about: str) -> str:
 
 def main(arguments: Sequence[str] = ()) -> int:
     """Measure and write ``gpu.csv`` and ``gpu.md``; 1 if an extractor failed."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.bench_gpu", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.bench_gpu", description=__doc__.splitlines()[0]
+    )
     parser.add_argument("--extractor", nargs="+", choices=NAMES, default=list(NAMES))
-    parser.add_argument("--precision", nargs="+", choices=("bf16", "float32", "tf32"), default=["bf16"])
-    parser.add_argument("--sizes", nargs="+", type=int, default=list(SIZES), help="0: as in the preset")
+    parser.add_argument(
+        "--precision", nargs="+", choices=("bf16", "float32", "tf32"), default=["bf16"]
+    )
+    parser.add_argument(
+        "--sizes", nargs="+", type=int, default=list(SIZES), help="0: as in the preset"
+    )
     parser.add_argument("--seconds", type=float, default=SECONDS)
     parser.add_argument("--out", type=Path, default=speed.results_folder())
     options = parser.parse_args(list(arguments))
@@ -376,7 +400,9 @@ def main(arguments: Sequence[str] = ()) -> int:
     data = "WebNLG" if file else "synthetic sentences"
     about = f"{torch.cuda.get_device_name()}; PyTorch {torch.__version__}; {data}; {RELATIONS} relations."
     rows, failed, kernels, longest = [], [], [], 0.0
-    for name, precision, size in itertools.product(options.extractor, options.precision, options.sizes):
+    for name, precision, size in itertools.product(
+        options.extractor, options.precision, options.sizes
+    ):
         start = time.monotonic()
         if start - began + longest > options.seconds:
             row = Row(name, size, precision, fault=NO_TIME)
@@ -395,7 +421,9 @@ def main(arguments: Sequence[str] = ()) -> int:
 
 
 def measured(name: str, precision: str, size: int, sentences: list | None) -> tuple[Row, list[str]]:
-    """One row and the kernels that take its time; what fails becomes the row's fault, and the others are measured."""
+    """One row and the kernels that take its time; what fails becomes the row's fault, and the
+    others are measured.
+    """
     row, kernels = Row(name, size, precision), []
     try:
         bench = Bench(name, encoder_folder(), sentences, precision)
@@ -412,7 +440,9 @@ def measured(name: str, precision: str, size: int, sentences: list | None) -> tu
 
 def write(rows: Sequence[Row], about: str, out: Path) -> None:
     """Write both files."""
-    speed.write_results(out / "gpu", [field.name for field in fields(Row)], rows, markdown(rows, about))
+    speed.write_results(
+        out / "gpu", [field.name for field in fields(Row)], rows, markdown(rows, about)
+    )
 
 
 def encoder_folder() -> Path:

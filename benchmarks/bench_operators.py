@@ -1,7 +1,8 @@
-"""Operators and host synchronisations of one training step in the device's formulation, counted without a GPU.
+"""Operators and host synchronisations of one training step in the device's formulation, counted
+without a GPU.
 
-A step that is to run as one launch on a GPU has no synchronisation, and its operators do not grow with the batch. The
-ratio is to the operators of the bare encoder's own step on the same batch.
+A step that is to run as one launch on a GPU has no synchronisation, and its operators do not grow
+with the batch. The ratio is to the operators of the bare encoder's own step on the same batch.
 """
 
 import collections
@@ -99,11 +100,16 @@ def device_formulation():
 
 
 def counted(
-    name: str, encoder: Path, relations: int = RELATIONS, sizes: Sequence[int] = SIZES, length: int = LENGTH
+    name: str,
+    encoder: Path,
+    relations: int = RELATIONS,
+    sizes: Sequence[int] = SIZES,
+    length: int = LENGTH,
 ) -> list[Count]:
     """Count the operators of one extractor's step at several batch sizes of equal length.
 
-    The first size is computed; at the others the loss and its gradients are counted on tensors without values.
+    The first size is computed; at the others the loss and its gradients are counted on tensors
+    without values.
     """
     torch.manual_seed(0)
     (kind, implied), names = resolve(name), [f"relation{number}" for number in range(relations)]
@@ -125,7 +131,9 @@ def counted(
             batch |= scalars(model, rates.at(10), 10)
             without = without_values(model, batch)
             if not rows:  # the optimiser's operators and the encoder's are those of any batch
-                step({key: value.clone() for key, value in batch.items()})  # creates the optimiser's state
+                step(
+                    {key: value.clone() for key, value in batch.items()}
+                )  # creates the optimiser's state
                 floor(encoder_only)
                 with Counted() as own:
                     step(batch)
@@ -135,7 +143,9 @@ def counted(
             counts = without or own
             waits = sum((counts if rows else own).synchronisations.values())
             operators = counts.operators + (rest if without else 0)
-            rows.append(Count(name, size, length, operators, least.operators, waits, without is not None))
+            rows.append(
+                Count(name, size, length, operators, least.operators, waits, without is not None)
+            )
     return rows
 
 
@@ -147,7 +157,9 @@ def fitting(data: TrainingSentences, length: int) -> list[int]:
 
 
 def most_triples(data: TrainingSentences, size: int, length: int) -> int:
-    """The most triples of a sentence of the smallest batch: what ptrnet writes is as long as that."""
+    """The most triples of a sentence of the smallest batch: what ptrnet writes is as long as
+    that.
+    """
     return max(len(data[0, number].rows) for number in fitting(data, length)[:size])
 
 
@@ -156,12 +168,15 @@ def static_batch(
 ) -> dict[str, torch.Tensor]:
     """The first fitting sentences of at most so many triples, as a static batch."""
     collator = Collator(type(model), model.config, model.aligner.pad_id, seed=0, static=size)
-    chosen = [number for number in fitting(data, length) if len(data[0, number].rows) <= most][:size]
+    chosen = [number for number in fitting(data, length) if len(data[0, number].rows) <= most][
+        :size
+    ]
     return collator([data[0, number] for number in chosen])
 
 
 def without_values(model: Extractor, batch: dict[str, torch.Tensor]) -> Counted | None:
-    """Count loss and gradients of tensors that have shapes, but no values; None where that is impossible.
+    """Count loss and gradients of tensors that have shapes, but no values; None where that is
+    impossible.
 
     Takes neither time nor memory, whatever the batch.
     """
@@ -172,7 +187,10 @@ def without_values(model: Extractor, batch: dict[str, torch.Tensor]) -> Counted 
             with Counted() as counted:
                 model(**fake).loss.backward()
         except Exception as error:
-            print(f"{model.name}: {type(error).__name__}: {str(error).splitlines()[0]}", file=sys.stderr)
+            print(
+                f"{model.name}: {type(error).__name__}: {str(error).splitlines()[0]}",
+                file=sys.stderr,
+            )
             return None
         finally:
             model.zero_grad(set_to_none=True)
@@ -188,9 +206,13 @@ def faults(rows: Sequence[Count]) -> list[str]:
         if row.synchronisations:
             lines.append(f"{where}: {row.synchronisations} host synchronisations, goal 0")
         if row.operators > GROWTH * first.operators:
-            lines.append(f"{where}: {row.operators} operators, more than {GROWTH} times those at {first.batch}")
+            lines.append(
+                f"{where}: {row.operators} operators, more than {GROWTH} times those at {first.batch}"
+            )
         if row.ratio > GOALS[row.extractor] and row is first:
-            lines.append(f"{where}: {row.ratio:.2f} times the encoder's operators, goal {GOALS[row.extractor]}")
+            lines.append(
+                f"{where}: {row.ratio:.2f} times the encoder's operators, goal {GOALS[row.extractor]}"
+            )
         if not row.capturable:
             lines.append(f"{where}: cannot be captured")
     return lines
@@ -198,7 +220,16 @@ def faults(rows: Sequence[Count]) -> list[str]:
 
 def markdown(rows: Sequence[Count]) -> str:
     """The table with its goals."""
-    heads = ("extractor", "batch", "operators", "encoder's", "ratio", "goal", "synchronisations", "capturable")
+    heads = (
+        "extractor",
+        "batch",
+        "operators",
+        "encoder's",
+        "ratio",
+        "goal",
+        "synchronisations",
+        "capturable",
+    )
     cells = (
         [row.extractor, row.batch, row.operators, row.encoder, f"{row.ratio:.2f}", GOALS[row.extractor],
          row.synchronisations, "yes" if row.capturable else "no"] for row in rows
@@ -209,11 +240,22 @@ def markdown(rows: Sequence[Count]) -> str:
 
 
 def main() -> int:
-    """Count all extractors and write ``operators.csv`` and ``operators.md``; 1 if a goal is missed."""
+    """Count all extractors and write ``operators.csv`` and ``operators.md``; 1 if a goal is
+    missed.
+    """
     from .__main__ import minilm
 
     rows = [row for name in NAMES for row in counted(name, minilm())]
-    columns = ("extractor", "batch", "length", "operators", "encoder", "ratio", "synchronisations", "capturable")
+    columns = (
+        "extractor",
+        "batch",
+        "length",
+        "operators",
+        "encoder",
+        "ratio",
+        "synchronisations",
+        "capturable",
+    )
     speed.write_results(speed.results_folder() / "operators", columns, rows, markdown(rows))
     print(markdown(rows))
     return int(bool(faults(rows)))

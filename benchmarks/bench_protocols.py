@@ -1,7 +1,8 @@
 """Time of rearranging and sifting a synthetic corpus of 100,000 sentences, on one core.
 
-Facts follow a Zipfian distribution, as in the benchmarks: a few are in thousands of sentences, most in one or two.
-``python -m benchmarks.bench_protocols`` prints one JSON object and fails above a minute.
+Facts follow a Zipfian distribution, as in the benchmarks: a few are in thousands of sentences, most
+in one or two. ``python -m benchmarks.bench_protocols`` prints one JSON object and fails above a
+minute.
 """
 
 import json
@@ -20,21 +21,29 @@ SENTENCES, FACTS, LIMIT = 100_000, 60_000, 60.0
 
 
 def synthetic_corpus(sentences: int = SENTENCES, facts: int = FACTS, seed: int = 0) -> Splits:
-    """Return splits of 85, 7.5 and 7.5 % with one to four facts a sentence, fact number n with weight 1/n."""
+    """Return splits of 85, 7.5 and 7.5 % with one to four facts a sentence, fact number n with
+    weight 1/n.
+    """
     draw = random.Random(seed)
     weights = [1 / number for number in range(1, facts + 1)]
     numbers = iter(draw.choices(range(facts), weights, k=4 * sentences))
     rows = []
     for number in range(sentences):
         picked = [next(numbers) for _ in range(draw.randint(1, 4))]
-        words = [(f"subject{fact // 3}", f"relation{fact % 50}", f"object{fact // 2}") for fact in picked]
+        words = [
+            (f"subject{fact // 3}", f"relation{fact % 50}", f"object{fact // 2}") for fact in picked
+        ]
         text, triples = "", []
         for subject, relation, object_ in words:
             start = len(text)
             middle = start + len(subject) + 1
             text += f"{subject} {object_} "
             triples.append(
-                Triple(Span(start, middle - 1, subject), relation, Span(middle, middle + len(object_), object_))
+                Triple(
+                    Span(start, middle - 1, subject),
+                    relation,
+                    Span(middle, middle + len(object_), object_),
+                )
             )
         rows.append(Sentence(str(number), text, tuple(triples)))
     cut = sentences * 85 // 100, sentences * 925 // 1000
@@ -63,7 +72,11 @@ def main() -> int:
     """Print the measurements; 1 if rearranging and sifting together take longer than the limit."""
     seconds = measure()
     total = sum(value for name, value in seconds.items() if name != "audit")
-    print(json.dumps({"benchmark": "protocols", "sentences": SENTENCES, "seconds": seconds, "limit": LIMIT}))
+    print(
+        json.dumps(
+            {"benchmark": "protocols", "sentences": SENTENCES, "seconds": seconds, "limit": LIMIT}
+        )
+    )
     return int(total > LIMIT)
 
 

@@ -5,10 +5,11 @@
     pip install kg-gen
     python -m benchmarks.graph_builders langchain gold.jsonl langchain.jsonl 60
 
-The endpoint answers with the gold triples of the first 60 sentences, of which it leaves out 15 % and turns round 10 %,
-in the form that the builder asks for; of CoNLL04 it calls three relations by other names. The dump is a row of a study
-by its path alone, ``systems: {langchain: {predictions: langchain.jsonl}}``, and ``relations: FILE`` names its relations
-as the corpus does. Tried with langchain-experimental 0.4.2, llama-index-core 0.14.25 and kg-gen 0.4.0.
+The endpoint answers with the gold triples of the first 60 sentences, of which it leaves out 15 %
+and turns round 10 %, in the form that the builder asks for; of CoNLL04 it calls three relations by
+other names. The dump is a row of a study by its path alone, ``systems: {langchain: {predictions:
+langchain.jsonl}}``, and ``relations: FILE`` names its relations as the corpus does. Tried with
+langchain-experimental 0.4.2, llama-index-core 0.14.25 and kg-gen 0.4.0.
 """
 
 import json
@@ -17,7 +18,11 @@ import sys
 
 from tests.support.fake_endpoint import FakeEndpoint
 
-NAMES = {"Work_For": "Works_For", "Live_In": "Lives_In", "Kill": "Killed"}  # as a model that was given none says them
+NAMES = {
+    "Work_For": "Works_For",
+    "Live_In": "Lives_In",
+    "Kill": "Killed",
+}  # as a model that was given none says them
 
 
 def scripted(rows):
@@ -25,7 +30,8 @@ def scripted(rows):
     chance, found = random.Random(0), {}
     for row in rows:
         triples = [
-            (t["subject"]["text"], NAMES.get(t["relation"], t["relation"]), t["object"]["text"]) for t in row["triples"]
+            (t["subject"]["text"], NAMES.get(t["relation"], t["relation"]), t["object"]["text"])
+            for t in row["triples"]
         ]
         triples = [triple for triple in triples if chance.random() >= 0.15]
         found[row["text"]] = [t if chance.random() >= 0.1 else t[::-1] for t in triples]
@@ -39,14 +45,25 @@ def langchain(url, texts):
 
     model = ChatOpenAI(base_url=url, api_key="none", model="gpt-4o", temperature=0)
     documents = [Document(page_content=text) for text in texts]
-    return [one.model_dump() for one in LLMGraphTransformer(llm=model).convert_to_graph_documents(documents)]
+    return [
+        one.model_dump()
+        for one in LLMGraphTransformer(llm=model).convert_to_graph_documents(documents)
+    ]
 
 
 def said_to_langchain(triples, asked):
     ends = ("source_node_id", "type", "target_node_id")
     kinds = {"source_node_type": "Entity", "target_node_type": "Entity"}
-    nodes = [{"id": name, "type": "Entity"} for name in dict.fromkeys(part for t in triples for part in t[::2])]
-    return json.dumps({"nodes": nodes, "relationships": [dict(zip(ends, t, strict=True)) | kinds for t in triples]})
+    nodes = [
+        {"id": name, "type": "Entity"}
+        for name in dict.fromkeys(part for t in triples for part in t[::2])
+    ]
+    return json.dumps(
+        {
+            "nodes": nodes,
+            "relationships": [dict(zip(ends, t, strict=True)) | kinds for t in triples],
+        }
+    )
 
 
 def llama_index(url, texts):
@@ -67,7 +84,10 @@ def kg_gen(url, texts):
     from kg_gen import KGGen
 
     builder = KGGen(model="openai/scripted", api_base=url, api_key="none", temperature=0.0)
-    return [{"text": text, **json.loads(builder.generate(input_data=text).model_dump_json())} for text in texts]
+    return [
+        {"text": text, **json.loads(builder.generate(input_data=text).model_dump_json())}
+        for text in texts
+    ]
 
 
 def said_to_kg_gen(triples, asked):
@@ -76,7 +96,8 @@ def said_to_kg_gen(triples, asked):
     values = {"entities": names, "relations": edges}
     wanted = [name for name in values if f"[[ ## {name} ## ]]\n{{{name}}}" in asked]
     return (
-        "\n\n".join(f"[[ ## {name} ## ]]\n{json.dumps(values[name])}" for name in wanted) + "\n\n[[ ## completed ## ]]"
+        "\n\n".join(f"[[ ## {name} ## ]]\n{json.dumps(values[name])}" for name in wanted)
+        + "\n\n[[ ## completed ## ]]"
     )
 
 

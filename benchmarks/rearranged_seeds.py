@@ -1,7 +1,8 @@
-"""The rearranged split of WebNLG over many seeds next to the published one: shares, strata, triples, keys.
+"""The rearranged split of WebNLG over many seeds next to the published one: shares, strata,
+triples, keys.
 
-``python -m benchmarks.rearranged_seeds [--data DIR] [--seeds 200] [--rule every-triple]`` prints the table of
-docs/methods.md.
+``python -m benchmarks.rearranged_seeds [--data DIR] [--seeds 200] [--rule every-triple]`` prints
+the table of docs/methods.md.
 """
 
 import argparse
@@ -29,7 +30,9 @@ PUBLISHED = {
     "key in 2 sentences": 366,
     "key in 3 sentences": 309,
 }
-"""Tables 1 and 7 of rte-generalization; the triples and the keys (each sentence's last triple) of its files."""
+"""Tables 1 and 7 of rte-generalization; the triples and the keys (each sentence's last triple)
+of its files.
+"""
 
 
 def read_webnlg(data: Path) -> Splits:
@@ -58,7 +61,10 @@ def main() -> int:
     rows = [measure(splits, seed, rule=args.rule) for seed in range(args.seeds)]
     print(f"{args.rule}, {args.seeds} seeds: published, mean, sd, distance in sd")
     for name in rows[0]:
-        mean, sd = statistics.mean(row[name] for row in rows), statistics.stdev(row[name] for row in rows)
+        mean, sd = (
+            statistics.mean(row[name] for row in rows),
+            statistics.stdev(row[name] for row in rows),
+        )
         away = (PUBLISHED[name] - mean) / sd if sd else float("nan")
         print(f"{name:<22} {PUBLISHED[name]:8.2f} {mean:8.2f} {sd:6.2f} {away:6.2f}")
     return 0

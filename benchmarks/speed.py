@@ -1,4 +1,6 @@
-"""Time and memory of one extractor's training step and prediction, next to those of the bare encoder."""
+"""Time and memory of one extractor's training step and prediction, next to those of the bare
+encoder.
+"""
 
 import contextlib
 import csv
@@ -29,10 +31,21 @@ from tripleaudit.training.settings import TrainingSettings
 
 SENTENCES = 1000  # synthetic, or the first of the file
 LENGTHS = (21.0, 0.4, 6, 70)  # words: median, spread of the logarithm, least, most; as in WebNLG
-TRIPLES = (0.36, 0.21, 0.17, 0.13, 0.08, 0.03, 0.02)  # share of sentences with 1, 2, … triples, as in WebNLG
+TRIPLES = (
+    0.36,
+    0.21,
+    0.17,
+    0.13,
+    0.08,
+    0.03,
+    0.02,
+)  # share of sentences with 1, 2, … triples, as in WebNLG
 ENTITY_WORDS = (0.45, 0.35, 0.15, 0.05)
 PRIOR = 0.0025
-LEARNING_RATES = (1e-4, 1e-3)  # of encoder and heads: the model that predicts has learnt its sentences
+LEARNING_RATES = (
+    1e-4,
+    1e-3,
+)  # of encoder and heads: the model that predicts has learnt its sentences
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,17 +53,12 @@ class Task:
     """What one process measures.
 
     Attributes:
-        extractor: registry name.
-        relations: R.
-        encoder: folder of the encoder.
-        data: file of WebNLG training sentences, or None for synthetic ones.
-        training_batch, prediction_batch: sentences per batch.
-        batches, rounds: batches of each phase and how often all of them are timed.
-        warm_up: training steps before anything is timed.
-        threads: CPU threads.
-        gpu: measure on the first CUDA device, in bfloat16.
-        goals: ratios of training and of prediction above which the profiler says what takes the time; None for none.
-        model: settings of the extractor.
+        extractor: registry name. relations: R. encoder: folder of the encoder. data: file of WebNLG
+        training sentences, or None for synthetic ones. training_batch, prediction_batch: sentences
+        per batch. batches, rounds: batches of each phase and how often all of them are timed.
+        warm_up: training steps before anything is timed. threads: CPU threads. gpu: measure on the
+        first CUDA device, in bfloat16. goals: ratios of training and of prediction above which the
+        profiler says what takes the time; None for none. model: settings of the extractor.
     """
 
     extractor: str
@@ -72,8 +80,8 @@ class Task:
 class Measurement:
     """One line of the results.
 
-    ``predicted`` and ``gold`` are triples per sentence, known for predictions; ``shares`` says, where a goal is missed,
-    what takes the time, and ``calls`` how many operators a batch calls.
+    ``predicted`` and ``gold`` are triples per sentence, known for predictions; ``shares`` says,
+    where a goal is missed, what takes the time, and ``calls`` how many operators a batch calls.
     """
 
     extractor: str
@@ -100,8 +108,9 @@ def run(task: Task) -> list[Measurement]:
 def measure(task: Task) -> list[Measurement]:
     """Measure training and prediction of one extractor; peak memory takes a fresh process.
 
-    Memory comes first, before the bare encoder and its optimiser exist: for prediction the peak over the batches, for
-    training the peak over the warm-up. Then the encoder and the extractor are timed in turn, batch by batch.
+    Memory comes first, before the bare encoder and its optimiser exist: for prediction the peak
+    over the batches, for training the peak over the warm-up. Then the encoder and the extractor are
+    timed in turn, batch by batch.
     """
     device = torch.device("cuda" if task.gpu else "cpu")
     torch.manual_seed(0)
@@ -115,13 +124,20 @@ def measure(task: Task) -> list[Measurement]:
 
     def full(size: int) -> list[list]:
         size = min(size, len(dataset))
-        keys = [key for key in batches(dataset.lengths, size, 0, 0) if len(key) == size][: task.batches]
+        keys = [key for key in batches(dataset.lengths, size, 0, 0) if len(key) == size][
+            : task.batches
+        ]
         return [[dataset[place] for place in key] for key in keys]
 
     training = [on_device(collator(each), device) for each in full(task.training_batch)]
     predicting = [on_device(collator(each), device) for each in full(task.prediction_batch)]
-    gold = sum(len(each["triples"]) for each in predicting) / sum(len(each["input_ids"]) for each in predicting)
-    predicting = [{key: value for key, value in each.items() if key not in wanted_only(each)} for each in predicting]
+    gold = sum(len(each["triples"]) for each in predicting) / sum(
+        len(each["input_ids"]) for each in predicting
+    )
+    predicting = [
+        {key: value for key, value in each.items() if key not in wanted_only(each)}
+        for each in predicting
+    ]
 
     step = training_step(model, kind, device)
     reset_peak(device)
@@ -139,7 +155,14 @@ def measure(task: Task) -> list[Measurement]:
     results = []
     for phase, data, peak, floor, own, goal in (
         ("train", training, training_peak, bare_step(bare, device), step, task.goals[0]),
-        ("predict", predicting, prediction_peak, bare_forward(bare, device), predict, task.goals[1]),
+        (
+            "predict",
+            predicting,
+            prediction_peak,
+            bare_forward(bare, device),
+            predict,
+            task.goals[1],
+        ),
     ):
         seconds = in_turn(floor, own, data, task.rounds, device)
         ratios = [mine / bare_seconds for bare_seconds, mine in seconds]
@@ -177,7 +200,9 @@ class Bare(torch.nn.Module):
 
     def forward(self, batch: dict[str, Tensor]) -> Tensor:
         """Return the last hidden states."""
-        return self.encoder(input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]).last_hidden_state
+        return self.encoder(
+            input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]
+        ).last_hidden_state
 
 
 # What is timed
@@ -189,14 +214,20 @@ def precision(device: torch.device) -> contextlib.AbstractContextManager:
 
 
 def settings_of(kind: type[Extractor]) -> TrainingSettings:
-    """The official settings of an extractor with learning rates that it learns a few batches with."""
+    """The official settings of an extractor with learning rates that it learns a few batches
+    with.
+    """
     encoder_rate, head_rate = LEARNING_RATES
     rates = {"encoder_learning_rate": encoder_rate, "head_learning_rate": head_rate}
     return TrainingSettings(**(kind.settings.training_defaults | rates))
 
 
-def training_step(model: Extractor, kind: type[Extractor], device: torch.device) -> Callable[[dict], None]:
-    """A training step as the trainer does it, with the extractor's official optimiser and clipping."""
+def training_step(
+    model: Extractor, kind: type[Extractor], device: torch.device
+) -> Callable[[dict], None]:
+    """A training step as the trainer does it, with the extractor's official optimiser and
+    clipping.
+    """
     settings = settings_of(kind)
     optimizer = make_optimizer(model, settings)
 
@@ -224,7 +255,9 @@ def prediction(model: Extractor, device: torch.device) -> Callable[[dict], list]
 
 
 def bare_step(bare: Bare, device: torch.device) -> Callable[[dict], None]:
-    """The encoder's own step: forward, backward from the mean of its squared output, fused AdamW."""
+    """The encoder's own step: forward, backward from the mean of its squared output, fused
+    AdamW.
+    """
     optimizer = torch.optim.AdamW(bare.parameters(), lr=1e-5, fused=True)
 
     def step(batch: dict[str, Tensor]) -> None:
@@ -252,7 +285,9 @@ def bare_forward(bare: Bare, device: torch.device) -> Callable[[dict], None]:
 def in_turn(
     floor: Callable, own: Callable, batches: Sequence[dict], rounds: int, device: torch.device
 ) -> list[tuple[float, float]]:
-    """Time two functions on all batches, one after the other on each batch; seconds of both, summed, for each round."""
+    """Time two functions on all batches, one after the other on each batch; seconds of both,
+    summed, for each round.
+    """
 
     def seconds(function: Callable, batch: dict) -> float:
         synchronise(device)
@@ -264,7 +299,11 @@ def in_turn(
     for function in (floor, own):
         function(batches[0])  # what is done once is not timed
     return [
-        tuple(np.sum([(seconds(floor, batch), seconds(own, batch)) for batch in batches], axis=0).tolist())
+        tuple(
+            np.sum(
+                [(seconds(floor, batch), seconds(own, batch)) for batch in batches], axis=0
+            ).tolist()
+        )
         for _ in range(rounds)
     ]
 
@@ -278,11 +317,17 @@ def synchronise(device: torch.device) -> None:
 # What takes the time
 
 KINDS = (  # of operators, by name; the first that fits counts
-    ("matrix products", r"(add|b|badd|_int_)?mm_?$|addmv|mv$|dot$|gemm|cutlass|flash|attention|linear"),
+    (
+        "matrix products",
+        r"(add|b|badd|_int_)?mm_?$|addmv|mv$|dot$|gemm|cutlass|flash|attention|linear",
+    ),
     ("optimiser", r"_fused_adam"),
     ("sorting and searching", r"sort|unique|searchsorted|nonzero|topk"),
     ("maxima, sums and norms", r"max|min|sum|norm|softmax|mean|any$|all$"),
-    ("moving numbers", r"copy|cat$|stack|index|gather|scatter|select|fill|zero|embedding|flip|Memcpy|Memset"),
+    (
+        "moving numbers",
+        r"copy|cat$|stack|index|gather|scatter|select|fill|zero|embedding|flip|Memcpy|Memset",
+    ),
     ("random numbers", r"bernoulli|dropout|random|uniform"),
     ("waiting for the device", r"Synchronize|_local_scalar_dense|^aten::item"),
 )
@@ -291,7 +336,9 @@ KINDS = (  # of operators, by name; the first that fits counts
 def shares_of_time(
     function: Callable, batches: Sequence[dict], device: torch.device
 ) -> tuple[tuple[tuple[str, float], ...], int]:
-    """Shares of the time of PyTorch's operators by kind, largest first, and calls of operators for each batch."""
+    """Shares of the time of PyTorch's operators by kind, largest first, and calls of operators
+    for each batch.
+    """
     from torch.profiler import ProfilerActivity, profile
 
     activities = [ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if device.type == "cuda" else [])
@@ -303,11 +350,16 @@ def shares_of_time(
     calls = 0
     for event in profiler.key_averages():
         own = event.self_device_time_total if device.type == "cuda" else event.self_cpu_time_total
-        kind = next((kind for kind, names in KINDS if re.search(names, event.key)), "elementwise and other operators")
+        kind = next(
+            (kind for kind, names in KINDS if re.search(names, event.key)),
+            "elementwise and other operators",
+        )
         seconds[kind] = seconds.get(kind, 0.0) + own
         calls += event.count * event.key.startswith("aten::")
     total = sum(seconds.values())
-    shares = sorted(((kind, value / total) for kind, value in seconds.items()), key=lambda each: -each[1])
+    shares = sorted(
+        ((kind, value / total) for kind, value in seconds.items()), key=lambda each: -each[1]
+    )
     return tuple(shares), round(calls / len(batches))
 
 
@@ -321,7 +373,9 @@ def table(heads: Sequence[str], rows: Iterable[Sequence]) -> list[str]:
 
 def results_folder() -> Path:
     """Return the folder for results: ``BENCHMARKS_OUT``, by default one outside the checkout."""
-    return Path(os.environ.get("BENCHMARKS_OUT") or Path(tempfile.gettempdir(), "tripleaudit-benchmarks"))
+    return Path(
+        os.environ.get("BENCHMARKS_OUT") or Path(tempfile.gettempdir(), "tripleaudit-benchmarks")
+    )
 
 
 def write_results(stem: Path, columns: Sequence[str], rows: Iterable[object], text: str) -> None:
@@ -347,7 +401,9 @@ def reset_peak(device: torch.device) -> None:
 
 
 def peak_mb(device: torch.device) -> float:
-    """Megabytes: the most that PyTorch held on a GPU; on a CPU the most that was resident of the whole process."""
+    """Megabytes: the most that PyTorch held on a GPU; on a CPU the most that was resident of the
+    whole process.
+    """
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated() / 1e6
     status = Path("/proc/self/status")
@@ -362,7 +418,9 @@ def peak_mb(device: torch.device) -> float:
 
 
 def read_sentences(file: Path) -> list[Sentence]:
-    """Read the first sentences of a ``triple_list`` file; entities at their first occurrence between blanks."""
+    """Read the first sentences of a ``triple_list`` file; entities at their first occurrence
+    between blanks.
+    """
     sentences = []
     for number, row in enumerate(json.loads(file.read_text(encoding="utf-8"))[:SENTENCES]):
         triples = [
@@ -380,7 +438,9 @@ def span_of(text: str, entity: str) -> Span:
 
 
 def synthetic_sentences(model: Extractor, count: int = SENTENCES) -> list[Sentence]:
-    """Return random sentences with WebNLG's lengths, entity lengths and numbers of triples; entities do not overlap."""
+    """Return random sentences with WebNLG's lengths, entity lengths and numbers of triples;
+    entities do not overlap.
+    """
     draw = random.Random(0)
     pieces = [piece for piece in model.tokenizer.get_vocab() if piece.removeprefix("##").isalnum()]
     initial = sorted(piece for piece in pieces if not piece.startswith("##"))
@@ -390,7 +450,10 @@ def synthetic_sentences(model: Extractor, count: int = SENTENCES) -> list[Senten
     for number in range(count):
         wanted = draw.choices(range(1, len(TRIPLES) + 1), TRIPLES)[0]
         size = max(least, 4 * wanted, min(most, round(median * draw.lognormvariate(0, spread))))
-        words = [draw.choice(initial) + (draw.choice(rest) if draw.random() < 0.25 else "") for _ in range(size)]
+        words = [
+            draw.choice(initial) + (draw.choice(rest) if draw.random() < 0.25 else "")
+            for _ in range(size)
+        ]
         starts = np.cumsum([0, *(len(word) + 1 for word in words)]).tolist()
         text = " ".join(words)
         entities, place = [], 0
@@ -417,7 +480,10 @@ def renamed(sentences: Sequence[Sentence], relations: Sequence[str]) -> list[Sen
     return [
         dataclasses.replace(
             each,
-            triples=tuple(dataclasses.replace(triple, relation=relation(triple.relation)) for triple in each.triples),
+            triples=tuple(
+                dataclasses.replace(triple, relation=relation(triple.relation))
+                for triple in each.triples
+            ),
         )
         for each in sentences
     ]
@@ -430,9 +496,24 @@ def on_device(batch: dict[str, Tensor], device: torch.device) -> dict[str, Tenso
 
 def wanted_only(batch: dict[str, Tensor]) -> set[str]:
     """The tensors of a training batch that prediction has not."""
-    return set(batch) - {"input_ids", "attention_mask", "content_mask", "word_ids", "word_first", "word_last"}
+    return set(batch) - {
+        "input_ids",
+        "attention_mask",
+        "content_mask",
+        "word_ids",
+        "word_first",
+        "word_last",
+    }
 
 
 def threads_at_hand(most: int = 2) -> int:
     """CPU threads to measure with."""
-    return max(1, min(most, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1))
+    return max(
+        1,
+        min(
+            most,
+            len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else os.cpu_count() or 1,
+        ),
+    )

@@ -1,4 +1,6 @@
-"""Fixtures shared by all tests: the project's root, real data where it is at hand, and small encoders."""
+"""Fixtures shared by all tests: the project's root, real data where it is at hand, and small
+encoders.
+"""
 
 import difflib
 import fcntl
@@ -23,10 +25,15 @@ settings.load_profile("repeatable")
 
 
 def pytest_addoption(parser):
-    parser.addoption("--fresh", action="store_true", help="install the wheel into an environment of its own (minutes)")
+    parser.addoption(
+        "--fresh",
+        action="store_true",
+        help="install the wheel into an environment of its own (minutes)",
+    )
 
 
-# Why a test may be skipped (CONTRIBUTING.md); with STRICT_SKIPS=1, as in CI, any other reason is a failure.
+# Why a test may be skipped (CONTRIBUTING.md); with STRICT_SKIPS=1, as in CI, any other reason is a
+# failure.
 EXPECTED_SKIPS = re.compile(
     r"no real corpora|not installed|could not import|no (pdflatex|chromium|GPU|VNNI)|needs? (root|a GPU)"
     r"|only glibc|SLURM|slurm"
@@ -44,7 +51,9 @@ def pytest_runtest_makereport(item, call):
 
 
 def pytest_sessionfinish(session):
-    """Fail the run if a test has written into the home folder, and remove the folders of the run."""
+    """Fail the run if a test has written into the home folder, and remove the folders of the
+    run.
+    """
     if hasattr(session.config, "workerinput"):
         return  # a worker; the process that started it looks
     if written := outside.files_in_home():
@@ -58,7 +67,9 @@ def no_plugin_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget what a test adds to the registries."""
     from tripleaudit.core import registries
 
-    monkeypatch.setenv(registries.VARIABLE, "")  # so that what a test sets is undone, also where nothing was set
+    monkeypatch.setenv(
+        registries.VARIABLE, ""
+    )  # so that what a test sets is undone, also where nothing was set
     monkeypatch.delenv(registries.VARIABLE)
     monkeypatch.setattr(registries, "_plugins", set())
     for registry in registries.REGISTRIES:
@@ -108,10 +119,11 @@ def refused(capsys):
 
 @pytest.fixture(scope="session")
 def kept():
-    """Compare a text with the kept one of ``tests/data/kept``: whatever changes in it is seen, and is to be intended.
+    """Compare a text with the kept one of ``tests/data/kept``: whatever changes in it is seen, and
+    is to be intended.
 
-    Long numbers are cut to six digits, as their last ones depend on the processor. ``TRIPLEAUDIT_KEEP=1 pytest …``
-    writes the files anew; ``git diff`` then shows what changed.
+    Long numbers are cut to six digits, as their last ones depend on the processor.
+    ``TRIPLEAUDIT_KEEP=1 pytest …`` writes the files anew; ``git diff`` then shows what changed.
     """
 
     def compare(name: str, text: str) -> None:
@@ -123,7 +135,10 @@ def kept():
         before, after = (each.splitlines() for each in (path.read_text(encoding="utf-8"), text))
         if changed := list(difflib.unified_diff(before, after, "kept", "found", lineterm="", n=8)):
             how = "if that is intended, TRIPLEAUDIT_KEEP=1 pytest … writes it anew"
-            pytest.fail("\n".join([f"not what {path.relative_to(ROOT)} keeps; {how}", *changed[:300]]), pytrace=False)
+            pytest.fail(
+                "\n".join([f"not what {path.relative_to(ROOT)} keeps; {how}", *changed[:300]]),
+                pytrace=False,
+            )
 
     return compare
 
@@ -136,7 +151,9 @@ def root() -> Path:
 
 @pytest.fixture(scope="session")
 def real_data() -> Path:
-    """The folder of real corpora: ``TRIPLEAUDIT_DATA`` or ``../shared/data``; skips where it is absent."""
+    """The folder of real corpora: ``TRIPLEAUDIT_DATA`` or ``../shared/data``; skips where it is
+    absent.
+    """
     folder = Path(os.environ.get("TRIPLEAUDIT_DATA", ROOT.parent / "shared" / "data"))
     if not (folder / "webnlg").is_dir():
         pytest.skip(f"no real corpora at {folder}; set TRIPLEAUDIT_DATA to run this test")
@@ -173,7 +190,9 @@ def _model(name: str, place: str) -> Path:
 
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory) -> Path:
-    """A folder with a random two-layer BERT (width 32) and a WordPiece tokenizer, made on the fly."""
+    """A folder with a random two-layer BERT (width 32) and a WordPiece tokenizer, made on the
+    fly.
+    """
     pytest.importorskip("torch")
     from support.extractors import save_tiny_encoder
 

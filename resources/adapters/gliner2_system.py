@@ -1,4 +1,5 @@
-"""GLiNER2 (Zaratiana et al., 2025) as a system: relations are given by name and description, spans come back.
+"""GLiNER2 (Zaratiana et al., 2025) as a system: relations are given by name and description, spans
+come back.
 
 Needs ``pip install 'gliner2[local]'``; written for version 2.1. In a study::
 
@@ -23,7 +24,12 @@ class Gliner2:
         threshold: least confidence of a relation's arguments.
     """
 
-    def __init__(self, relations: Mapping[str, str], model: str = "fastino/gliner2-base-v1", threshold: float = 0.5):
+    def __init__(
+        self,
+        relations: Mapping[str, str],
+        model: str = "fastino/gliner2-base-v1",
+        threshold: float = 0.5,
+    ):
         from gliner2 import GLiNER2
 
         self.model = GLiNER2.from_pretrained(model)
@@ -41,7 +47,10 @@ class Gliner2:
             include_confidence=True,
             include_spans=True,
         )
-        return [self._triples(text, each["relation_extraction"]) for text, each in zip(texts, found, strict=True)]
+        return [
+            self._triples(text, each["relation_extraction"])
+            for text, each in zip(texts, found, strict=True)
+        ]
 
     def _triples(self, text: str, found: Mapping[str, Any]) -> list[dict[str, Any]]:
         best: dict[tuple[Any, ...], dict[str, Any]] = {}
@@ -51,12 +60,23 @@ class Gliner2:
                 head, tail = _span(text, pair["head"]), _span(text, pair["tail"])
                 score = min(pair["head"]["confidence"], pair["tail"]["confidence"])
                 key = (head["start"], head["end"], relation, tail["start"], tail["end"])
-                if head["text"] and tail["text"] and (key not in best or best[key]["score"] < score):
-                    best[key] = {"subject": head, "relation": relation, "object": tail, "score": score}
+                if (
+                    head["text"]
+                    and tail["text"]
+                    and (key not in best or best[key]["score"] < score)
+                ):
+                    best[key] = {
+                        "subject": head,
+                        "relation": relation,
+                        "object": tail,
+                        "score": score,
+                    }
         return list(best.values())
 
 
 def _span(text: str, argument: Mapping[str, Any]) -> dict[str, Any]:
-    """GLiNER2 ends every text with a full stop; one that the text does not have is no part of an entity."""
+    """GLiNER2 ends every text with a full stop; one that the text does not have is no part of an
+    entity.
+    """
     start, end = argument["start"], min(argument["end"], len(text))
     return {"start": start, "end": end, "text": text[start:end]}

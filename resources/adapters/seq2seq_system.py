@@ -1,4 +1,5 @@
-"""A sequence-to-sequence model with REBEL's linearisation (Huguet Cabot and Navigli, Findings of EMNLP 2021).
+"""A sequence-to-sequence model with REBEL's linearisation (Huguet Cabot and Navigli, Findings of
+EMNLP 2021).
 
 The model writes ``<triplet> subject <subj> object <obj> relation``, further objects of a subject after ``<subj>``. In a
 study::
@@ -39,14 +40,24 @@ class Seq2Seq:
         self.tokenizer = AutoTokenizer.from_pretrained(model)
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         self.model = AutoModelForSeq2SeqLM.from_pretrained(model).to(self.device).eval()
-        self.options = {"num_beams": num_beams, "max_new_tokens": max_new_tokens, "length_penalty": length_penalty}
+        self.options = {
+            "num_beams": num_beams,
+            "max_new_tokens": max_new_tokens,
+            "length_penalty": length_penalty,
+        }
         self.names = names or {}
 
     def extract(self, texts: Sequence[str]) -> list[list[tuple[str, str, str]]]:
-        batch = self.tokenizer(list(texts), padding=True, truncation=True, return_tensors="pt").to(self.device)
+        batch = self.tokenizer(list(texts), padding=True, truncation=True, return_tensors="pt").to(
+            self.device
+        )
         batch.pop("token_type_ids", None)
         written = self.model.generate(**batch, **self.options)
-        special = {str(token) for token in self.tokenizer.all_special_tokens} - {"<triplet>", "<subj>", "<obj>"}
+        special = {str(token) for token in self.tokenizer.all_special_tokens} - {
+            "<triplet>",
+            "<subj>",
+            "<obj>",
+        }
         found = []
         for tokens in written:
             text = self.tokenizer.decode(tokens, skip_special_tokens=False)
@@ -57,7 +68,9 @@ class Seq2Seq:
 
 
 def triples_of(text: str) -> list[tuple[str, str, str]]:
-    """Return ``(subject, relation, object)`` of linearised triples, each once; what is cut off is left out."""
+    """Return ``(subject, relation, object)`` of linearised triples, each once; what is cut off
+    is left out.
+    """
     found: dict[tuple[str, str, str], None] = {}
     subject = object_ = ""
     parts = MARKS.split(text)

@@ -38,13 +38,22 @@ def _parsed(doc: Doc) -> Iterator[dict[str, Any]]:
         if verb.pos_ not in ("VERB", "AUX"):
             continue
         objects = [child for child in verb.children if child.dep_ in OBJECTS]
-        places = [(child, last) for child in verb.children if child.dep_ == "prep" for last in child.children]
+        places = [
+            (child, last)
+            for child in verb.children
+            if child.dep_ == "prep"
+            for last in child.children
+        ]
         for subject in (child for child in verb.children if child.dep_ in SUBJECTS):
             for one in objects:
                 yield _triple(_phrase(subject), verb.lemma_ or verb.text, _phrase(one))
             for preposition, last in places:
                 if last.dep_ in OBJECTS:
-                    yield _triple(_phrase(subject), f"{verb.lemma_ or verb.text} {preposition.text}", _phrase(last))
+                    yield _triple(
+                        _phrase(subject),
+                        f"{verb.lemma_ or verb.text} {preposition.text}",
+                        _phrase(last),
+                    )
 
 
 def _phrase(token: Token) -> Span:
@@ -58,17 +67,28 @@ def _phrase(token: Token) -> Span:
     return token.doc[left : token.i + 1]
 
 
-def _triple(subject: Span, relation: str, object_: Span, score: float | None = None) -> dict[str, Any]:
-    ends = [{"start": one.start_char, "end": one.end_char, "text": one.text} for one in (subject, object_)]
+def _triple(
+    subject: Span, relation: str, object_: Span, score: float | None = None
+) -> dict[str, Any]:
+    ends = [
+        {"start": one.start_char, "end": one.end_char, "text": one.text}
+        for one in (subject, object_)
+    ]
     scored = {} if score is None else {"score": float(score)}
     return {"subject": ends[0], "relation": relation, "object": ends[1], **scored}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("pipeline", help="name of an installed pipeline, or folder")
-    parser.add_argument("--code", help="a file of Python with components of your own, as spaCy's commands take it")
-    parser.add_argument("--threshold", type=float, default=0.5, help="least score of doc._.rel (default: 0.5)")
+    parser.add_argument(
+        "--code", help="a file of Python with components of your own, as spaCy's commands take it"
+    )
+    parser.add_argument(
+        "--threshold", type=float, default=0.5, help="least score of doc._.rel (default: 0.5)"
+    )
     args = parser.parse_args()
     if args.code:
         spacy.util.import_file("adapter_code", args.code)

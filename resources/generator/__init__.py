@@ -1,4 +1,6 @@
-"""The demo corpus: an invented world, its facts in natural sentences, and sentences that state nothing."""
+"""The demo corpus: an invented world, its facts in natural sentences, and sentences that state
+nothing.
+"""
 
 from generator.generator import FILES, SEED, Shape, generate, write_demo
 from generator.relations import OUTSIDE, RELATIONS, SCHEMA, Relation

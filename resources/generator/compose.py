@@ -1,4 +1,6 @@
-"""From facts to sentences: one fact, two facts about one pair, or up to five facts around a shared entity."""
+"""From facts to sentences: one fact, two facts about one pair, or up to five facts around a
+shared entity.
+"""
 
 import random
 import re
@@ -25,7 +27,8 @@ _FRAMES: tuple[tuple[str, str], ...] = (
     ("PERSON", "In a column, {x} (pointed out|mentioned) that "),
     ("CITY", "Guides in {x} (like to say|explain) that "),
 )
-# (facts in the opening, facts in the inserted clause, facts in the main clause) by the number of clauses
+# (facts in the opening, facts in the inserted clause, facts in the main clause) by the number of
+# clauses
 _PLANS: dict[int, tuple[tuple[int, int, int], ...]] = {
     1: ((0, 0, 1),),
     2: ((0, 1, 1), (1, 0, 1), (0, 0, 2)),
@@ -53,15 +56,19 @@ def can_join(fact: Fact, hub: str) -> bool:
 
 
 def nested(fact: Fact) -> bool:
-    """Whether the object is named within the subject's name and a pattern can say the fact by the subject alone."""
-    return fact.relation in NESTED and bool(re.search(rf"(?<!\w){re.escape(fact.object)}(?!\w)", fact.subject))
+    """Whether the object is named within the subject's name and a pattern can say the fact by
+    the subject alone.
+    """
+    return fact.relation in NESTED and bool(
+        re.search(rf"(?<!\w){re.escape(fact.object)}(?!\w)", fact.subject)
+    )
 
 
 def single(draft: Draft, fact: Fact, plain: bool = False) -> None:
     """State one fact in one sentence.
 
-    Now and then the object stands inside the subject's name, or the wording is one that several relations share;
-    ``plain`` leaves both out.
+    Now and then the object stands inside the subject's name, or the wording is one that several
+    relations share; ``plain`` leaves both out.
     """
     rng, world = draft.rng, draft.world
     if not plain:
@@ -73,12 +80,16 @@ def single(draft: Draft, fact: Fact, plain: bool = False) -> None:
             wording, _, frames = rng.choice(shared)
             draft.text = draft.render(rng.choice(frames).replace("X", wording, 1), fact)
             return
-    fitting = [template for template in PATTERNS[fact.relation]["full"] if suits(template, fact, world)]
+    fitting = [
+        template for template in PATTERNS[fact.relation]["full"] if suits(template, fact, world)
+    ]
     draft.text = draft.render(rng.choice(fitting), fact)
 
 
 def pair(draft: Draft, first: Fact, second: Fact) -> bool:
-    """State two relations of one pair in one sentence; ``False`` if there is no pattern for the two relations."""
+    """State two relations of one pair in one sentence; ``False`` if there is no pattern for the
+    two relations.
+    """
     for one, two in ((first, second), (second, first)):
         templates = EPO.get((one.relation, two.relation))
         if templates and (one.subject, one.object) == (two.subject, two.object):
@@ -89,14 +100,19 @@ def pair(draft: Draft, first: Fact, second: Fact) -> bool:
 
 
 class HubSentence:
-    """A sentence around one entity that all facts share (but for one that may be attached to the last entity named)."""
+    """A sentence around one entity that all facts share (but for one that may be attached to the
+    last entity named).
+    """
 
     def __init__(self, draft: Draft, hub: str, facts: list[Fact]):
         self.draft, self.hub, self.rng, self.world = draft, hub, draft.rng, draft.world
         self.units: list[list[Fact]] = []
         for fact in facts:
             key = (fact.relation, sides_of(fact, hub))
-            twin = next((unit for unit in self.units if (unit[0].relation, sides_of(unit[0], hub)) == key), None)
+            twin = next(
+                (unit for unit in self.units if (unit[0].relation, sides_of(unit[0], hub)) == key),
+                None,
+            )
             if twin is None:
                 self.units.append([fact])
             elif len(twin) < 2:
@@ -106,10 +122,16 @@ class HubSentence:
         return "who" if self.world.kind_of(name) == PERSON else "which"
 
     def choices(self, unit: list[Fact], part: str, opening: bool = False) -> list[str]:
-        """Fitting verb phrases (``v``) or modifiers (``m``); a unit of two facts needs the other entity last."""
+        """Fitting verb phrases (``v``) or modifiers (``m``); a unit of two facts needs the other
+        entity last.
+        """
         side = sides_of(unit[0], self.hub)
         last = "{o}" if side == "s" else "{s}"
-        found = [item for item in PATTERNS[unit[0].relation][part + side] if suits(item, unit[0], self.world)]
+        found = [
+            item
+            for item in PATTERNS[unit[0].relation][part + side]
+            if suits(item, unit[0], self.world)
+        ]
         if opening:
             found = [item for item in found if not _RELATIVE.match(item.split("> ")[-1])]
         return [item for item in found if item.endswith(last)] if len(unit) > 1 else found
@@ -145,7 +167,11 @@ class HubSentence:
         front, inner, main = self.rng.choice(_PLANS[min(5, len(self.units))])
         units = self.units[:5]
         self.rng.shuffle(units)
-        opening = next((unit for unit in units if self.choices(unit, "m", opening=True)), None) if front else None
+        opening = (
+            next((unit for unit in units if self.choices(unit, "m", opening=True)), None)
+            if front
+            else None
+        )
         text = ""
         if opening is not None:
             units.remove(opening)
@@ -160,11 +186,20 @@ class HubSentence:
         phrases = [self.phrase(unit, "v") for unit in units]
         text += " " + (", ".join(phrases[:-1]) + " and " if len(phrases) > 1 else "") + phrases[-1]
         if chain is not None:
-            tail = next((name for name in (chain.subject, chain.object) if text.endswith(self.draft.slot(name))), None)
+            tail = next(
+                (
+                    name
+                    for name in (chain.subject, chain.object)
+                    if text.endswith(self.draft.slot(name))
+                ),
+                None,
+            )
             if tail is not None and tail != self.hub and can_join(chain, tail):
                 options = PATTERNS[chain.relation]["v" + sides_of(chain, tail)]
                 options = [item for item in options if suits(item, chain, self.world)]
-                text += f", {self.pronoun(tail)} {self.draft.render(self.rng.choice(options), chain)}"
+                text += (
+                    f", {self.pronoun(tail)} {self.draft.render(self.rng.choice(options), chain)}"
+                )
         self.draft.text = text + "."
         return True
 
@@ -188,8 +223,12 @@ class Composer:
             self.pairs.setdefault((fact.subject, fact.object), []).append(fact)
 
     def compose(self, anchor: Fact, count: int, rng: random.Random) -> Draft:
-        """Write a sentence of about ``count`` facts that holds ``anchor``; fewer where its entities have no more."""
-        twins = [fact for fact in self.pairs.get((anchor.subject, anchor.object), ()) if fact != anchor]
+        """Write a sentence of about ``count`` facts that holds ``anchor``; fewer where its
+        entities have no more.
+        """
+        twins = [
+            fact for fact in self.pairs.get((anchor.subject, anchor.object), ()) if fact != anchor
+        ]
         if twins and count > 1 and rng.random() < 0.6:
             draft = Draft(self.world, rng)
             if pair(draft, anchor, rng.choice(twins)):
@@ -198,7 +237,10 @@ class Composer:
             hubs = [name for name in (anchor.subject, anchor.object) if self._others(anchor, name)]
             hubs = [name for name in hubs if can_join(anchor, name)]
             if hubs:
-                hub = max(hubs, key=lambda name: (min(count, len(self._others(anchor, name))), rng.random()))
+                hub = max(
+                    hubs,
+                    key=lambda name: (min(count, len(self._others(anchor, name))), rng.random()),
+                )
                 draft = Draft(self.world, rng)
                 if self._around(draft, anchor, hub, count, rng):
                     return draft
@@ -239,7 +281,9 @@ class Composer:
         return HubSentence(draft, hub, chosen).write(chain)
 
     def _draw(self, facts: list[Fact], rng: random.Random) -> list[Fact]:
-        """Facts in random order, frequent ones first more often (drawn without replacement by weight)."""
+        """Facts in random order, frequent ones first more often (drawn without replacement by
+        weight).
+        """
         return sorted(facts, key=lambda fact: rng.expovariate(1.0) / self.weights[fact])
 
     def _frame(self, draft: Draft) -> None:

@@ -1,4 +1,6 @@
-"""Name material of the demo world: invented, natural-looking names of people, organisations, places and works."""
+"""Name material of the demo world: invented, natural-looking names of people, organisations,
+places and works.
+"""
 
 
 def _names(text: str) -> list[str]:
@@ -115,11 +117,16 @@ COLLEGE_KINDS = _titles(
     "University of {city};{city} Polytechnic;{surname} College;{city} School of Economics;{surname} Institute;"
     "{city} Conservatory"
 )
-CLUB_KINDS = _titles("FC {city};{city} Rovers;{city} United;{city} Athletic;Sporting {city};{city} Wanderers")
+CLUB_KINDS = _titles(
+    "FC {city};{city} Rovers;{city} United;{city} Athletic;Sporting {city};{city} Wanderers"
+)
 
-MONTHS = _names("January February March April May June July August September October November December")
+MONTHS = _names(
+    "January February March April May June July August September October November December"
+)
 
-# Names that no world has, made of a beginning and an end; the types are those of the demo's triples.
+# Names that no world has, made of a beginning and an end; the types are those of the demo's
+# triples.
 NEW_BEGINNINGS = _names(
     "Al Bran Cal Dor El Fen Gar Hol Ist Jor Kel Lor Mar Nor Os Pel Quen Rav Sel Tor Ul Var Wen Yor Zel"
 )

@@ -1,7 +1,9 @@
-"""Sentence patterns of the relations whose subject is a person (the little language is that of ``templates``).
+"""Sentence patterns of the relations whose subject is a person (the little language is that of
+``templates``).
 
-For each relation: ``full`` sentences; ``vs`` and ``vo``, verb phrases whose grammatical subject is the triple's
-subject or object; ``ms`` and ``mo``, modifiers that follow (or precede, as an opening) the subject or the object.
+For each relation: ``full`` sentences; ``vs`` and ``vo``, verb phrases whose grammatical subject is
+the triple's subject or object; ``ms`` and ``mo``, modifiers that follow (or precede, as an opening)
+the subject or the object.
 """
 
 PATTERNS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -112,7 +114,11 @@ PATTERNS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "vs": ("is a member of {o}", "belongs to {o}", "joined {o}[ {when}]"),
         "vo": ("counts {s} among its members", "admitted {s} as a member"),
-        "ms": ("a member of {o}", "<PARTY> a deputy for {o}", "<BAND> the (drummer|singer|bassist) of {o}"),
+        "ms": (
+            "a member of {o}",
+            "<PARTY> a deputy for {o}",
+            "<BAND> the (drummer|singer|bassist) of {o}",
+        ),
         "mo": ("to which {s} belongs", "which {s} joined[ {when}]"),
     },
     "plays_for": {
@@ -144,9 +150,18 @@ PATTERNS: dict[str, dict[str, tuple[str, ...]]] = {
             "An employee of {o}, {s} (cycles to work|reported the fault first|declined a promotion).",
             "{o} sent its employee {s} to (inspect the damage|open a branch abroad|answer questions).",
         ),
-        "vs": ("works for {o}", "is employed by {o}", "took a job at {o}[ {when}]", "<UNIVERSITY> teaches at {o}"),
+        "vs": (
+            "works for {o}",
+            "is employed by {o}",
+            "took a job at {o}[ {when}]",
+            "<UNIVERSITY> teaches at {o}",
+        ),
         "vo": ("employs {s}", "hired {s}[ {when}]", "has {s} on its staff"),
-        "ms": ("an employee of {o}", "<COMPANY> an engineer at {o}", "<UNIVERSITY> a (professor|lecturer) at {o}"),
+        "ms": (
+            "an employee of {o}",
+            "<COMPANY> an engineer at {o}",
+            "<UNIVERSITY> a (professor|lecturer) at {o}",
+        ),
         "mo": ("the employer of {s}", "where {s} works"),
     },
     "spouse_of": {
@@ -282,8 +297,17 @@ EPO: dict[tuple[str, str], tuple[str, ...]] = {
 }
 
 AMBIGUOUS: dict[str, tuple[str, ...]] = {
-    # One wording, several relations: only the arguments, or memory of the pair, tell which relation is meant.
-    "{s} of {o}": ("works_for", "plays_for", "member_of", "chief_executive_of", "lives_in", "citizen_of", "mayor_of"),
+    # One wording, several relations: only the arguments, or memory of the pair, tell which relation
+    # is meant.
+    "{s} of {o}": (
+        "works_for",
+        "plays_for",
+        "member_of",
+        "chief_executive_of",
+        "lives_in",
+        "citizen_of",
+        "mayor_of",
+    ),
     "{s} from {o}": ("born_in", "lives_in", "citizen_of", "works_for", "educated_at", "member_of"),
     "{s} ({o})": ("plays_for", "member_of", "works_for", "citizen_of", "lives_in"),
     "{s}, {o},": ("works_for", "plays_for", "member_of", "educated_at", "chief_executive_of"),

@@ -1,4 +1,6 @@
-"""Sentence patterns of the relations whose subject is an organisation, a work or a place; keys as for people."""
+"""Sentence patterns of the relations whose subject is an organisation, a work or a place; keys
+as for people.
+"""
 
 PATTERNS: dict[str, dict[str, tuple[str, ...]]] = {
     "headquartered_in": {
@@ -161,7 +163,11 @@ PATTERNS: dict[str, dict[str, tuple[str, ...]]] = {
             "In {o}, where {s} is situated, (rents have doubled|the trams stop at ten|the streets were empty).",
         ),
         "vs": ("is located in {o}", "lies in {o}", "is situated in {o}"),
-        "vo": ("is the location of {s}", "is where {s} is found", "<CITY> counts {s} among its towns"),
+        "vo": (
+            "is the location of {s}",
+            "is where {s} is found",
+            "<CITY> counts {s} among its towns",
+        ),
         "ms": ("situated in {o}", "located in {o}", "in {o}"),
         "mo": ("where {s} is located", "the location of {s}"),
     },
@@ -220,8 +226,14 @@ NESTED: dict[str, tuple[str, ...]] = {
 }
 
 NESTED_PHRASES: dict[str, tuple[str, ...]] = {
-    "located_in": ("lies in the city whose name it bears", "is located in the city it is named after"),
-    "headquartered_in": ("is based in the city whose name it bears", "has its head office in the city of its name"),
+    "located_in": (
+        "lies in the city whose name it bears",
+        "is located in the city it is named after",
+    ),
+    "headquartered_in": (
+        "is based in the city whose name it bears",
+        "has its head office in the city of its name",
+    ),
     "set_in": ("is set in the city of its title", "takes place in the city named in its title"),
 }
 
@@ -245,14 +257,22 @@ EPO: dict[tuple[str, str], tuple[str, ...]] = {
 }
 
 AMBIGUOUS: dict[str, tuple[str, ...]] = {
-    # One wording, several relations: only the arguments, or memory of the pair, tell which relation is meant.
+    # One wording, several relations: only the arguments, or memory of the pair, tell which relation
+    # is meant.
     "{o}'s {s}": ("directed_by", "composed_by", "designed_by", "published_by"),
     "{s}'s {o}": ("author_of",),
     "{o} by {s}": ("author_of",),
     "{s} by {o}": ("directed_by", "composed_by", "designed_by", "published_by"),
     "{s} of {o}": ("headquartered_in", "located_in"),
     "{s}, {o},": ("headquartered_in", "located_in", "set_in", "founded_in"),
-    "{s} ({o})": ("headquartered_in", "located_in", "founded_in", "directed_by", "composed_by", "has_population"),
+    "{s} ({o})": (
+        "headquartered_in",
+        "located_in",
+        "founded_in",
+        "directed_by",
+        "composed_by",
+        "has_population",
+    ),
 }
 AMBIGUOUS_FRAMES: tuple[str, ...] = (
     "The (guide|catalogue|yearbook|magazine) (lists|praises|describes|mentions) X (at length|in its appendix|in a "

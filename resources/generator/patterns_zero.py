@@ -1,7 +1,8 @@
-"""Patterns of sentences with zero triples: plain ones, ones with an entity, and hard ones with two fitting entities.
+"""Patterns of sentences with zero triples: plain ones, ones with an entity, and hard ones with two
+fitting entities.
 
-Slots in capitals (``{PERSON}``, ``{CITY}``, …) take any entity of that type; ``{s}`` and ``{o}`` take a pair that fits
-the relation without the sentence stating it.
+Slots in capitals (``{PERSON}``, ``{CITY}``, …) take any entity of that type; ``{s}`` and ``{o}``
+take a pair that fits the relation without the sentence stating it.
 """
 
 PLAIN: tuple[str, ...] = (
@@ -206,15 +207,25 @@ EVENTS: dict[tuple[str, str], tuple[str, ...]] = {
         "{s} (watched|booed|placed a bet on) {o} (on {weekday}|in the rain|in {month}).",
         "Talks between {s} and {o} (broke down|came to nothing)[ {when}].",
     ),
-    ("PERSON", "BAND"): ("{s} (heard|reviewed|could not stand|was late for) {o} (on {weekday}|in {month}).",),
-    ("PERSON", "PARTY"): ("{s} (criticised|debated with|refused to endorse) {o} (on {weekday}|in {month}|{when}).",),
-    ("PERSON", "BOOK"): ("{s} (reviewed|never finished|gave away|quoted from) {o} (on {weekday}|in {month}|{when}).",),
+    ("PERSON", "BAND"): (
+        "{s} (heard|reviewed|could not stand|was late for) {o} (on {weekday}|in {month}).",
+    ),
+    ("PERSON", "PARTY"): (
+        "{s} (criticised|debated with|refused to endorse) {o} (on {weekday}|in {month}|{when}).",
+    ),
+    ("PERSON", "BOOK"): (
+        "{s} (reviewed|never finished|gave away|quoted from) {o} (on {weekday}|in {month}|{when}).",
+    ),
     ("PERSON", "COUNTRY"): (
         "{s} (toured|crossed|wrote a song about|was refused entry to) {o}[ {when}].",
         "A letter from {s} took {number} days to cross {o}.",
     ),
-    ("FILM", "PERSON"): ("{o} (saw|disliked|walked out of|reviewed) {s} (on {weekday}|in {month}|{when}).",),
-    ("MUSIC", "PERSON"): ("{o} (listened to|hummed|could not bear|requested) {s} (on {weekday}|in {month}).",),
+    ("FILM", "PERSON"): (
+        "{o} (saw|disliked|walked out of|reviewed) {s} (on {weekday}|in {month}|{when}).",
+    ),
+    ("MUSIC", "PERSON"): (
+        "{o} (listened to|hummed|could not bear|requested) {s} (on {weekday}|in {month}).",
+    ),
     ("COMPANY", "COMPANY"): (
         "{s} (sued|supplies|outsold|signed a truce with) {o}[ {when}].",
         "A merger of {s} and {o} was (ruled out|never discussed|rumoured)[ {when}].",
@@ -224,7 +235,9 @@ EVENTS: dict[tuple[str, str], tuple[str, ...]] = {
         "A lorry of {s} broke down (near|outside) {o}[ on {weekday}].",
     ),
     ("CITY", "COUNTRY"): ("Trains from {s} (cross|run through|take {number} hours to reach) {o}.",),
-    ("BUILDING", "PERSON"): ("{o} (gave a speech at|was locked out of|sketched) {s} (on {weekday}|in {month}).",),
+    ("BUILDING", "PERSON"): (
+        "{o} (gave a speech at|was locked out of|sketched) {s} (on {weekday}|in {month}).",
+    ),
     ("BOOK", "COMPANY"): ("{o} (rejected|misprinted the title of|refused to stock) {s}[ {when}].",),
     ("CLUB", "CITY"): ("{s} (lost|won|was held to a draw) in {o} on {weekday}[ in {month}].",),
 }

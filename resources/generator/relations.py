@@ -1,4 +1,6 @@
-"""The relations of the demo world: argument types, which of them are functional, and their order in a life."""
+"""The relations of the demo world: argument types, which of them are functional, and their order
+in a life.
+"""
 
 from dataclasses import dataclass
 
@@ -13,12 +15,12 @@ class Relation:
     """A relation of the demo world.
 
     Attributes:
-        name: as it stands in triples.
-        subjects, objects: entity types the arguments may have.
+        name: as it stands in triples. subjects, objects: entity types the arguments may have.
         subject_functional: a subject has at most one object (a person has one birthplace).
-        object_functional: an object has at most one subject (a country has one capital).
-        order: place in the natural order of telling, lowest first; verb phrases are coordinated in this order.
-        symmetric: (a, r, b) means (b, r, a); stated once, the first mention being the subject.
+        object_functional: an object has at most one subject (a country has one capital). order:
+        place in the natural order of telling, lowest first; verb phrases are coordinated in this
+        order. symmetric: (a, r, b) means (b, r, a); stated once, the first mention being the
+        subject.
     """
 
     name: str

@@ -1,8 +1,10 @@
-"""The demo's test sentences about other names: of the same types, either known from training or made for this.
+"""The demo's test sentences about other names: of the same types, either known from training or
+made for this.
 
-The four variants of a sentence are those of the paper's augmented test set (rte-generalization 3.3): seen or unseen
-subjects with seen or unseen objects. A sentence is not edited but finished once more with other names in its places, so
-that articles, pronouns and the place of a name inside another stay right.
+The four variants of a sentence are those of the paper's augmented test set (rte-generalization
+3.3): seen or unseen subjects with seen or unseen objects. A sentence is not edited but finished
+once more with other names in its places, so that articles, pronouns and the place of a name inside
+another stay right.
 """
 
 import random
@@ -33,7 +35,9 @@ class Renamer:
             self.seen.setdefault(self._like(name), []).append(name)
 
     def variants(self, draft: Draft, identifier: str) -> Iterator[Sentence]:
-        """Yield the sentence once for each variant; a name that is subject and object is new if either role asks so."""
+        """Yield the sentence once for each variant; a name that is subject and object is new if
+        either role asks so.
+        """
         for variant in VARIANTS:
             asked: dict[str, bool] = {}
             for fact in draft.facts:
@@ -49,13 +53,17 @@ class Renamer:
     def _renamed(self, draft: Draft, asked: dict[str, bool]) -> Draft:
         """A copy of a draft about other names, new ones where it is asked for."""
         names: dict[str, str] = {}
-        for name in sorted(asked, key=lambda name: name not in draft.names):  # a name inside another comes after it
+        for name in sorted(
+            asked, key=lambda name: name not in draft.names
+        ):  # a name inside another comes after it
             if name in names:
                 continue
             inner = [one for one in asked if one not in draft.names and one in name]
             taken = {*draft.names, *asked, *names.values()}
             if inner:
-                names[inner[0]], names[name] = self._firm_of_a_city(asked[name] or asked[inner[0]], taken)
+                names[inner[0]], names[name] = self._firm_of_a_city(
+                    asked[name] or asked[inner[0]], taken
+                )
             elif asked[name]:
                 names[name] = self._new(*self._like(name), taken)
             else:
@@ -66,7 +74,9 @@ class Renamer:
         }
         copy = Draft(WithStrangers(self.world, strangers), self.rng)
         copy.text, copy.names = draft.text, [names.get(name, name) for name in draft.names]
-        copy.facts = [Fact(names[fact.subject], fact.relation, names[fact.object]) for fact in draft.facts]
+        copy.facts = [
+            Fact(names[fact.subject], fact.relation, names[fact.object]) for fact in draft.facts
+        ]
         return copy
 
     def _seen(self, pool: list[str], taken: Collection[str]) -> str:
@@ -76,7 +86,9 @@ class Renamer:
         """A city, and a firm with the city's name in its own."""
         if not new:
             cities = self.seen[CITY, "its"]
-            firm = self._seen([one for one in self.seen[COMPANY, "its"] if self._city_of(one) in cities], taken)
+            firm = self._seen(
+                [one for one in self.seen[COMPANY, "its"] if self._city_of(one) in cities], taken
+            )
             return self._city_of(firm), firm
         city = self._new(CITY, "its", taken)
         return city, f"{city} {self.rng.choice(lexicon.COMPANY_KINDS)}"

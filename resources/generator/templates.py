@@ -1,9 +1,10 @@
 """The little language of sentence patterns, and drafts that become sentences with exact spans.
 
-``(a|b)`` picks one alternative, ``[x]`` keeps ``x`` half of the time, ``{when}``, ``{year}``, ``{their}`` … are filled
-by :class:`Filler`, a leading ``<TYPE>`` restricts a pattern to arguments of that type, and ``{s}`` and ``{o}`` are the
-arguments of the triple. Entities stand in a draft as single private-use characters until the text is final, so that
-nothing done to the text can spoil a span.
+``(a|b)`` picks one alternative, ``[x]`` keeps ``x`` half of the time, ``{when}``, ``{year}``,
+``{their}`` … are filled by :class:`Filler`, a leading ``<TYPE>`` restricts a pattern to arguments
+of that type, and ``{s}`` and ``{o}`` are the arguments of the triple. Entities stand in a draft as
+single private-use characters until the text is final, so that nothing done to the text can spoil a
+span.
 """
 
 import random
@@ -31,14 +32,20 @@ def expand(template: str, rng: random.Random) -> str:
         if choice is None and option is None:
             return template
         if choice is not None and (option is None or choice.start() < option.start()):
-            template = template[: choice.start()] + rng.choice(choice[1].split("|")) + template[choice.end() :]
+            template = (
+                template[: choice.start()]
+                + rng.choice(choice[1].split("|"))
+                + template[choice.end() :]
+            )
         else:
             kept = option[1] if rng.random() < 0.5 else ""
             template = template[: option.start()] + kept + template[option.end() :]
 
 
 def fill(template: str, rng: random.Random) -> str:
-    """Replace the small fillers (dates, numbers); no year before 1999, so that no founding date is implied."""
+    """Replace the small fillers (dates, numbers); no year before 1999, so that no founding date
+    is implied.
+    """
 
     def value(match: re.Match) -> str:
         year, month, day = rng.randrange(1999, 2025), rng.choice(MONTHS), rng.randrange(1, 29)
@@ -61,7 +68,9 @@ def fill(template: str, rng: random.Random) -> str:
             case "weekday":
                 return rng.choice(_WEEKDAYS)
             case "number":
-                return rng.choice(("three", "four", "five", "six", "seven", "nine", "eleven", "twelve", "fifteen"))
+                return rng.choice(
+                    ("three", "four", "five", "six", "seven", "nine", "eleven", "twelve", "fifteen")
+                )
             case "age":
                 return str(rng.randrange(19, 93))
             case "shirt":
@@ -85,7 +94,9 @@ def suits(template: str, fact: Fact, world: World) -> bool:
 
 
 class Draft:
-    """A sentence in the making: text with one private-use character for each entity, and the facts it states."""
+    """A sentence in the making: text with one private-use character for each entity, and the
+    facts it states.
+    """
 
     def __init__(self, world: World, rng: random.Random):
         self.world, self.rng = world, rng
@@ -116,7 +127,8 @@ class Draft:
     def finish(self, identifier: str) -> Sentence:
         """Write out names and articles, tidy the punctuation, and locate every argument.
 
-        An argument without a place of its own is nested in the other one's name ("University of Brelin").
+        An argument without a place of its own is nested in the other one's name ("University of
+        Brelin").
         """
         text = re.sub(r"\s+", " ", self.text).strip()
         text = re.sub(r" ([,.;])", r"\1", text)

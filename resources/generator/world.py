@@ -37,7 +37,9 @@ class Fact(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A named thing; ``article`` is "the" where running text needs one before the name, outside the span."""
+    """A named thing; ``article`` is "the" where running text needs one before the name, outside
+    the span.
+    """
 
     name: str
     kind: str
@@ -95,7 +97,9 @@ class World:
         self.facts.append(Fact(subject.name, relation, object_.name))
         return True
 
-    def _enter(self, name: str, kind: str, article: str = "", possessive: str = "its") -> Entity | None:
+    def _enter(
+        self, name: str, kind: str, article: str = "", possessive: str = "its"
+    ) -> Entity | None:
         if name in self.entities:
             return None
         entity = Entity(name, kind, article, possessive)
@@ -154,7 +158,11 @@ class World:
         self._name_from(UNIVERSITY, lexicon.COLLEGE_KINDS, size // 9, cities)
         self._name_from(CLUB, lexicon.CLUB_KINDS, size // 14, cities)
         self._name_from(BUILDING, lexicon.BUILDING_KINDS, size // 8, cities)
-        for kind, titles in ((BOOK, lexicon.BOOK_TITLES), (FILM, lexicon.FILM_TITLES), (MUSIC, lexicon.MUSIC_TITLES)):
+        for kind, titles in (
+            (BOOK, lexicon.BOOK_TITLES),
+            (FILM, lexicon.FILM_TITLES),
+            (MUSIC, lexicon.MUSIC_TITLES),
+        ):
             for title in titles:
                 city = pick(cities)
                 name = title.format(city=city)
@@ -163,20 +171,26 @@ class World:
                     self.named_after[name] = city
 
     def _name_from(self, kind: str, forms: list[str], count: int, cities: list[str]) -> None:
-        """Name ``count`` institutions after cities or people; remember the city in the name, if any."""
+        """Name ``count`` institutions after cities or people; remember the city in the name, if
+        any.
+        """
         pick = self.random.choice
         for _ in range(40 * count):
             if len(self.by_kind.get(kind, ())) >= count:
                 return
             form, city = pick(forms), pick(cities)
             surname = pick(lexicon.SURNAMES).replace("_", " ")
-            name = form.format(city=city, surname=surname, first=pick(lexicon.FEMALE + lexicon.MALE))
+            name = form.format(
+                city=city, surname=surname, first=pick(lexicon.FEMALE + lexicon.MALE)
+            )
             entity = self._enter(name, kind, article_of(name, kind))
             if entity and "{city}" in form:
                 self.named_after[name] = city
 
     def _some(self, kind: str) -> Entity:
-        """Draw an entity, earlier ones more often (a few cities and firms dominate, as in real news)."""
+        """Draw an entity, earlier ones more often (a few cities and firms dominate, as in real
+        news).
+        """
         pool = self.by_kind[kind]
         return pool[int(len(pool) * self.random.random() ** 1.5)]
 
@@ -196,7 +210,11 @@ class World:
                 country = self.country_of.setdefault(city.name, self._some(COUNTRY))
                 self.add(city, "located_in", country)
             thousands, rest = self.random.randrange(11, 980), self.random.randrange(0, 1000)
-            number = f"{thousands},{rest:03d}" if chance() < 0.8 else f"{self.random.randrange(10, 42) / 10} million"
+            number = (
+                f"{thousands},{rest:03d}"
+                if chance() < 0.8
+                else f"{self.random.randrange(10, 42) / 10} million"
+            )
             literal = self.entities.get(number) or Entity(number, NUMBER)
             self.entities[number] = literal
             self.add(city, "has_population", literal)
@@ -206,7 +224,11 @@ class World:
         for kind in (COMPANY, UNIVERSITY, CLUB, BAND):
             for thing in self.by_kind.get(kind, ()):
                 if chance() < 0.75:
-                    year = str(self.random.randrange(1975, 1999) if kind == BAND else self.random.randrange(1862, 1999))
+                    year = str(
+                        self.random.randrange(1975, 1999)
+                        if kind == BAND
+                        else self.random.randrange(1862, 1999)
+                    )
                     self.entities.setdefault(year, Entity(year, YEAR))
                     self.add(thing, "founded_in", self.entities[year])
         for building in self.by_kind.get(BUILDING, ()):
@@ -253,8 +275,14 @@ class World:
                 self.add(person, "chief_executive_of", company)
             if chance() < 0.25:
                 self.add(person, "founder_of", self._some(COMPANY))
-        studied = {fact.subject: fact.object for fact in self.facts if fact.relation == "educated_at"}
-        living_in = {fact.subject: fact.object for fact in self.facts if fact.relation in ("born_in", "lives_in")}
+        studied = {
+            fact.subject: fact.object for fact in self.facts if fact.relation == "educated_at"
+        }
+        living_in = {
+            fact.subject: fact.object
+            for fact in self.facts
+            if fact.relation in ("born_in", "lives_in")
+        }
         for role, relation, kind in (("manager", "chief_executive_of", COMPANY), ("employee", "works_for", COMPANY),
                                      ("politician", "member_of", PARTY), ("musician", "member_of", BAND),
                                      ("athlete", "plays_for", CLUB), ("academic", "works_for", UNIVERSITY),
@@ -295,7 +323,9 @@ class World:
         for number, company in enumerate(companies):
             if self.random.random() < 0.85:
                 self.add(company, "headquartered_in", self._home(company))
-            if number > 5 and self.random.random() < 0.35:  # only an earlier company buys: no circles
+            if (
+                number > 5 and self.random.random() < 0.35
+            ):  # only an earlier company buys: no circles
                 self.add(company, "acquired_by", companies[self.random.randrange(number)])
 
 

@@ -1,4 +1,6 @@
-"""Sentences with zero triples: plain, with one entity, with two that fit, and with facts of relations not asked for."""
+"""Sentences with zero triples: plain, with one entity, with two that fit, and with facts of
+relations not asked for.
+"""
 
 import random
 import re
@@ -12,7 +14,15 @@ from generator.world import Fact, World
 PLAIN, SINGLE, COMENTION, EVENT, CLAIM_OPEN, CLAIM_FALSE, OTHER = (
     "plain", "single", "comention", "event", "open_claim", "false_claim", "other_relation",
 )  # fmt: skip
-SHARES = {PLAIN: 0.1, SINGLE: 0.2, COMENTION: 0.12, EVENT: 0.12, CLAIM_OPEN: 0.08, CLAIM_FALSE: 0.08, OTHER: 0.3}
+SHARES = {
+    PLAIN: 0.1,
+    SINGLE: 0.2,
+    COMENTION: 0.12,
+    EVENT: 0.12,
+    CLAIM_OPEN: 0.08,
+    CLAIM_FALSE: 0.08,
+    OTHER: 0.3,
+}
 HARD = (COMENTION, EVENT, CLAIM_OPEN, CLAIM_FALSE)
 
 
@@ -21,17 +31,22 @@ class ZeroWriter:
 
     Args:
         world: the entities.
-        weights: frequencies of the facts that are asked for; half of the hard sentences name a pair of such a fact
-            without stating it, which is what a model that memorised the pair falls for.
+        weights: frequencies of the facts that are asked for; half of the hard sentences name a pair
+            of such a fact without stating it, which is what a model that memorised the pair falls
+            for.
         everything: all facts of the world; those of the relations outside the schema may be stated.
     """
 
     def __init__(self, world: World, weights: dict[Fact, float], everything: list[Fact]):
         self.world = world
         self.facts, self.frequencies = list(weights), list(weights.values())
-        self.relations = [name for name in RELATIONS if any(fact.relation == name for fact in weights)]
+        self.relations = [
+            name for name in RELATIONS if any(fact.relation == name for fact in weights)
+        ]
         self.related = {frozenset((fact.subject, fact.object)) for fact in everything}
-        self.outside = {name: [fact for fact in everything if fact.relation == name] for name in OUTSIDE}
+        self.outside = {
+            name: [fact for fact in everything if fact.relation == name] for name in OUTSIDE
+        }
 
     def write(self, rng: random.Random, category: str | None = None) -> tuple[str, Draft]:
         """Write one sentence; returns its category and draft."""
@@ -41,7 +56,10 @@ class ZeroWriter:
             draft.text = fill(expand(rng.choice(patterns_zero.PLAIN), rng), rng)
         elif category == SINGLE:
             kinds = [kind for kind in patterns_zero.SINGLE if self.world.by_kind.get(kind)]
-            frequency = [len(patterns_zero.SINGLE[kind]) * len(self.world.by_kind[kind]) ** 0.5 for kind in kinds]
+            frequency = [
+                len(patterns_zero.SINGLE[kind]) * len(self.world.by_kind[kind]) ** 0.5
+                for kind in kinds
+            ]
             kind = rng.choices(kinds, frequency)[0]
             draft.text = self.about(draft, rng.choice(self.world.by_kind[kind]).name)
         elif category == OTHER:
@@ -79,8 +97,14 @@ class ZeroWriter:
             if category == COMENTION:
                 template = rng.choice(patterns_zero.COMENTION)
             else:
-                frames = patterns_zero.CLAIM_OPEN if category == CLAIM_OPEN else patterns_zero.CLAIM_FALSE
-                template = rng.choice(frames).replace("{claim}", rng.choice(patterns_zero.CLAIMS[fact.relation]))
+                frames = (
+                    patterns_zero.CLAIM_OPEN
+                    if category == CLAIM_OPEN
+                    else patterns_zero.CLAIM_FALSE
+                )
+                template = rng.choice(frames).replace(
+                    "{claim}", rng.choice(patterns_zero.CLAIMS[fact.relation])
+                )
             draft.text = draft.render_pair(template, fact.subject, fact.object)
             return
 

@@ -1,7 +1,8 @@
-"""Compare the scores of the study with what is known: ``python resources/instrument/check.py [STUDY_FOLDER]``.
+"""Compare the scores of the study with what is known: ``python resources/instrument/check.py
+[STUDY_FOLDER]``.
 
-Prints two tables in Markdown. The exit status is 1 where a known value lies outside its interval, or where a measured
-value differs from that of the needles and texts at hand.
+Prints two tables in Markdown. The exit status is 1 where a known value lies outside its interval,
+or where a measured value differs from that of the needles and texts at hand.
 """
 
 import argparse
@@ -29,14 +30,21 @@ class Row:
 
     @property
     def is_right(self) -> bool:
-        """Whether the interval holds the known value, and the measured value is that of the cases at hand."""
-        return self.low - 1e-9 <= self.known <= self.high + 1e-9 and abs(self.measured - self.realised) < 1e-6
+        """Whether the interval holds the known value, and the measured value is that of the
+        cases at hand.
+        """
+        return (
+            self.low - 1e-9 <= self.known <= self.high + 1e-9
+            and abs(self.measured - self.realised) < 1e-6
+        )
 
 
 def minea_rows(study: Path) -> list[Row]:
     """Return the rates of all criteria, and MINEA, by model."""
     lines = (study / "needles/corpus/infusions.jsonl").read_text(encoding="utf-8").splitlines()
-    needles = [unit["needle"] for line in lines for unit in json.loads(line)["units"] if unit["needle"]]
+    needles = [
+        unit["needle"] for line in lines for unit in json.loads(line)["units"] if unit["needle"]
+    ]
     scores = {
         (score.key("extractor"), score.matching, score.metric): score
         for score in read_scores(study / "needles/scores.csv")
@@ -51,26 +59,45 @@ def minea_rows(study: Path) -> list[Row]:
             rows.append(Row(model, criterion, known, realised, score.value, score.low, score.high))
         realised = sum(found(model, needle, "llm") for needle in needles) / len(needles)
         score = scores[model, "max", "minea"]
-        rows.append(Row(model, "MINEA", SKILLS[model], realised, score.value, score.low, score.high))
+        rows.append(
+            Row(model, "MINEA", SKILLS[model], realised, score.value, score.low, score.high)
+        )
     return rows
 
 
 def gre_rows(study: Path) -> list[Row]:
     """Return for each triple set the GREScore that it was made for."""
     gold = json.loads((FOLDER / "gold.json").read_text(encoding="utf-8"))
-    scores = {(score.key("extractor"), score.metric): score for score in read_scores(study / "gre/scores.csv")}
+    scores = {
+        (score.key("extractor"), score.metric): score
+        for score in read_scores(study / "gre/scores.csv")
+    }
     rows = []
     for system, known in known_scores(gold).items():
         score = scores[system, known.score]
         rows.append(
-            Row(system, known.score.upper(), known.expected, known.realised, score.value, score.low, score.high)
+            Row(
+                system,
+                known.score.upper(),
+                known.expected,
+                known.realised,
+                score.value,
+                score.low,
+                score.high,
+            )
         )
     return rows
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("study", nargs="?", type=Path, default=Path("results/instrument"), help="folder of the study")
+    parser.add_argument(
+        "study",
+        nargs="?",
+        type=Path,
+        default=Path("results/instrument"),
+        help="folder of the study",
+    )
     study = parser.parse_args().study
     wrong = 0
     for heading, rows in (("Model", minea_rows(study)), ("Triple set", gre_rows(study))):
@@ -79,7 +106,9 @@ def main() -> int:
         for row in rows:
             mark = "" if row.is_right else " (wrong)"
             values = f"{row.known:.3f} | {row.realised:.3f} | {row.measured:.3f}"
-            print(f"| {row.system} | {row.score} | {values} | [{row.low:.3f}, {row.high:.3f}]{mark} |")
+            print(
+                f"| {row.system} | {row.score} | {values} | [{row.low:.3f}, {row.high:.3f}]{mark} |"
+            )
         wrong += sum(not row.is_right for row in rows)
         print()
     return 1 if wrong else 0

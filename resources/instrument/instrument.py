@@ -1,7 +1,7 @@
 """Scripted models of known skill, and triple sets with known GREScores.
 
-Everything is drawn by :func:`draw` from names, so that the server that answers, the program that makes the files and
-the one that checks the scores agree without sharing any state.
+Everything is drawn by :func:`draw` from names, so that the server that answers, the program that
+makes the files and the one that checks the scores agree without sharing any state.
 """
 
 import hashlib
@@ -31,7 +31,10 @@ FOUND_BY = {
 """Criterion -> the forms under which it finds a needle."""
 
 SUPPORTED = 0.7  # share of the triples of the system "facts" that their text supports
-SPLIT_INTO, SPLIT_SHARE = 3, 0.4  # parts of a triple of the system "split", and the share of the triples that have them
+SPLIT_INTO, SPLIT_SHARE = (
+    3,
+    0.4,
+)  # parts of a triple of the system "split", and the share of the triples that have them
 COVERED = 0.6  # share of the gold triples that the system "complete" has
 TRIPLES = 5  # of a text in the systems "facts", "split" and "repeated"
 UNSUPPORTED, COMPOUND = "an unsupported place", "and"
@@ -84,7 +87,9 @@ def found(model: str, needle: str, criterion: str) -> bool:
 
 
 def extract(model: str, text: str, needles: Sequence[Needle]) -> str:
-    """Return a model's answer about a part of a document: the needles in it that it finds, and one other entity."""
+    """Return a model's answer about a part of a document: the needles in it that it finds, and
+    one other entity.
+    """
     records = []
     for needle in needles:
         if needle.paragraph in text and (form := form_of(model, needle.id)):
@@ -105,11 +110,18 @@ def _record(needle: Needle, form: str) -> dict[str, Any]:
             "description": None,
             "keywords": keywords[:KEYWORDS_OF_WRONG_TYPE],
         }
-    return {"type": needle.type, "name": needle.name, "description": "As the text has it.", "keywords": keywords}
+    return {
+        "type": needle.type,
+        "name": needle.name,
+        "description": "As the text has it.",
+        "keywords": keywords,
+    }
 
 
 def identify(question: str) -> str:
-    """Return a judge's answer: the record with the needle's name or at least half of its keywords."""
+    """Return a judge's answer: the record with the needle's name or at least half of its
+    keywords.
+    """
     name = _field(question, "Name")
     keywords = _field(question, "Keywords").split(", ")
     for number, line in re.findall(r"^(\d+)\. (.*)$", question, re.MULTILINE):
@@ -150,20 +162,33 @@ def triple_sets(gold: Mapping[str, Sequence[Triple]]) -> dict[str, dict[str, lis
         "complete": _complete,
         "verbatim": _verbatim,
     }
-    return {name: {text: make(text, triples) for text, triples in gold.items()} for name, make in makers.items()}
+    return {
+        name: {text: make(text, triples) for text, triples in gold.items()}
+        for name, make in makers.items()
+    }
 
 
 def known_scores(gold: Mapping[str, Sequence[Triple]]) -> dict[str, Known]:
     """Return for each system the score that it was made for."""
     sets = triple_sets(gold)
-    supported = [np.mean([is_supported(triple) for triple in triples]) for triples in sets["facts"].values()]
-    atomic = [np.mean([math.exp(-len(parts_of(triple))) for triple in triples]) for triples in sets["split"].values()]
+    supported = [
+        np.mean([is_supported(triple) for triple in triples]) for triples in sets["facts"].values()
+    ]
+    atomic = [
+        np.mean([math.exp(-len(parts_of(triple))) for triple in triples])
+        for triples in sets["split"].values()
+    ]
     unique = [uniqueness(triples) for triples in sets["repeated"].values()]
-    covered = [np.mean([triple in sets["complete"][text] for triple in triples]) for text, triples in gold.items()]
+    covered = [
+        np.mean([triple in sets["complete"][text] for triple in triples])
+        for text, triples in gold.items()
+    ]
     expected_unique = np.mean([_uniqueness_of(copies) for copies in range(1, TRIPLES + 1)])
     return {
         "facts": Known("fs", SUPPORTED, float(np.mean(supported))),
-        "split": Known("gs", 1 - SPLIT_SHARE + SPLIT_SHARE * math.exp(-SPLIT_INTO), float(np.mean(atomic))),
+        "split": Known(
+            "gs", 1 - SPLIT_SHARE + SPLIT_SHARE * math.exp(-SPLIT_INTO), float(np.mean(atomic))
+        ),
         "repeated": Known("us", float(expected_unique), float(np.mean(unique))),
         "complete": Known("cs", COVERED, float(np.mean(covered))),
         "verbatim": Known("ts", 1.0, 1.0),
@@ -174,7 +199,13 @@ def _facts(text: str, gold: Sequence[Triple]) -> list[Triple]:
     triples = []
     for number in range(TRIPLES):
         is_true = draw(text, number, "supported") < SUPPORTED
-        triples.append([f"subject {number}", "is near", f"object {number}" if is_true else f"{UNSUPPORTED} {number}"])
+        triples.append(
+            [
+                f"subject {number}",
+                "is near",
+                f"object {number}" if is_true else f"{UNSUPPORTED} {number}",
+            ]
+        )
     return triples
 
 
@@ -216,7 +247,9 @@ def _uniqueness_of(copies: int) -> float:
 
 
 def _complete(text: str, gold: Sequence[Triple]) -> list[Triple]:
-    kept = [list(triple) for number, triple in enumerate(gold) if draw(text, number, "kept") < COVERED]
+    kept = [
+        list(triple) for number, triple in enumerate(gold) if draw(text, number, "kept") < COVERED
+    ]
     return [*kept, ["another subject", "another relation", "another object"]]
 
 

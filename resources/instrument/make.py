@@ -1,4 +1,6 @@
-"""Make the files of the study: three documents, gold triples, and the triple sets of five systems."""
+"""Make the files of the study: three documents, gold triples, and the triple sets of five
+systems.
+"""
 
 import json
 from collections.abc import Iterator
@@ -16,7 +18,11 @@ TEXTS, GOLD_TRIPLES = 60, 4
 
 def sentences_of(*parts: str) -> list[dict]:
     """Return the rows of parts of the demo corpus."""
-    lines = (line for part in parts for line in (DEMO / f"{part}.jsonl").read_text(encoding="utf-8").splitlines())
+    lines = (
+        line
+        for part in parts
+        for line in (DEMO / f"{part}.jsonl").read_text(encoding="utf-8").splitlines()
+    )
     return [json.loads(line) for line in lines]
 
 
@@ -38,7 +44,9 @@ def gold() -> dict[str, list[list[str]]]:
     for row in sentences_of("test"):
         parts.append(row["text"])
         for triple in row["triples"]:
-            triples.append([triple["subject"]["text"], triple["relation"], triple["object"]["text"]])
+            triples.append(
+                [triple["subject"]["text"], triple["relation"], triple["object"]["text"]]
+            )
         if len(triples) >= GOLD_TRIPLES:
             texts[" ".join(parts)] = triples[:GOLD_TRIPLES]
             parts, triples = [], []
@@ -53,7 +61,9 @@ def main() -> None:
         (FOLDER / "documents" / f"report{number}.txt").write_text(text, encoding="utf-8")
     triples = gold()
     for name, texts in {"gold": triples, **triple_sets(triples)}.items():
-        (FOLDER / f"{name}.json").write_text(json.dumps(texts, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
+        (FOLDER / f"{name}.json").write_text(
+            json.dumps(texts, indent=0, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Serve the scripted models by the OpenAI protocol: ``python resources/instrument/server.py [STUDY_FOLDER]``."""
+"""Serve the scripted models by the OpenAI protocol: ``python resources/instrument/server.py
+[STUDY_FOLDER]``.
+"""
 
 import argparse
 import json
@@ -18,20 +20,31 @@ def read_needles(study: Path) -> list[Needle]:
     if not path.is_file():
         return []
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return [Needle(row["id"], row["type"], row["paragraph"], row["name"], row["keywords"]) for row in rows]
+    return [
+        Needle(row["id"], row["type"], row["paragraph"], row["name"], row["keywords"])
+        for row in rows
+    ]
 
 
 def reply(path: str, body: dict[str, Any], study: Path) -> dict[str, Any]:
     """Return the response to a request."""
     if path.endswith("/embeddings"):
-        rows = [{"index": index, "embedding": embed(text)} for index, text in enumerate(body["input"])]
-        return {"model": body["model"], "data": rows, "usage": {"prompt_tokens": len(rows), "total_tokens": len(rows)}}
+        rows = [
+            {"index": index, "embedding": embed(text)} for index, text in enumerate(body["input"])
+        ]
+        return {
+            "model": body["model"],
+            "data": rows,
+            "usage": {"prompt_tokens": len(rows), "total_tokens": len(rows)},
+        }
     text = answer(body, read_needles(study))
     prompt_tokens = sum(len(message["content"]) for message in body["messages"]) // 4
     return {
         "model": body["model"],
         "created": int(time.time()),
-        "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+        "choices": [
+            {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        ],
         "usage": {"prompt_tokens": prompt_tokens, "completion_tokens": len(text) // 4},
     }
 
@@ -57,7 +70,13 @@ def serve(study: Path, port: int) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("study", nargs="?", type=Path, default=Path("results/instrument"), help="folder of the study")
+    parser.add_argument(
+        "study",
+        nargs="?",
+        type=Path,
+        default=Path("results/instrument"),
+        help="folder of the study",
+    )
     parser.add_argument("--port", type=int, default=PORT)
     args = parser.parse_args()
     serve(args.study, args.port)

@@ -1,4 +1,6 @@
-"""The examples of the documentation, copied out of it and run as they stand, with a tiny encoder in place of MiniLM."""
+"""The examples of the documentation, copied out of it and run as they stand, with a tiny encoder
+in place of MiniLM.
+"""
 
 import ast
 import json
@@ -28,7 +30,9 @@ PAGES = [ROOT / "README.md", ROOT / "config" / "README.md", *sorted((ROOT / "doc
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with the project under the name that the examples use, and an encoder where MiniLM would be fetched."""
+    """A folder with the project under the name that the examples use, and an encoder where
+    MiniLM would be fetched.
+    """
     folder = tmp_path_factory.mktemp("examples")
     (folder / "tripleaudit").symlink_to(ROOT)
     save_tiny_encoder(folder / "resources" / "downloads" / "models" / "minilm", layers=1)
@@ -36,14 +40,23 @@ def folder(tmp_path_factory):
 
 
 def shell(folder, commands):
-    """Run the lines of a shell as a reader with the activated environment would; returns what they print."""
+    """Run the lines of a shell as a reader with the activated environment would; returns what
+    they print.
+    """
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     start = warm()
     modules = os.pathsep.join([start["PYTHONPATH"], str(ROOT / "workflow" / "lib")])
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", commands],
         cwd=folder,
-        env={**os.environ, **SETTINGS, **start, "TRIPLEAUDIT_GPU": "0", "PATH": path, "PYTHONPATH": modules},
+        env={
+            **os.environ,
+            **SETTINGS,
+            **start,
+            "TRIPLEAUDIT_GPU": "0",
+            "PATH": path,
+            "PYTHONPATH": modules,
+        },
         capture_output=True,
         text=True,
     )
@@ -57,7 +70,9 @@ def run(folder, title, replace=("", "")):
     assert EXAMPLES[title], f"no code under the heading {title!r}"
     for block in EXAMPLES[title]:
         if block.file:
-            (folder / block.file).write_text(block.text.replace(*replace) if replace[0] else block.text, "utf-8")
+            (folder / block.file).write_text(
+                block.text.replace(*replace) if replace[0] else block.text, "utf-8"
+            )
         else:
             assert block.language == "bash", block
             printed += shell(folder, block.text)
@@ -72,7 +87,9 @@ def change(file, before, after):
 
 def dry_run(folder, target, study):
     """The jobs that a target would run now, by rule."""
-    return planned(folder, "--", target, config=folder / study, snakefile=folder / "tripleaudit" / "Snakefile")
+    return planned(
+        folder, "--", target, config=folder / study, snakefile=folder / "tripleaudit" / "Snakefile"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +113,9 @@ def test_a_corpus(folder, corpus):
 @pytest.mark.thorough
 def test_an_extractor(folder, tagger):
     assert "tagger" in tagger.lower()
-    history = (folder / "results/tagger/models/people/original-nz/tagger/none/seed1/history.jsonl").read_text()
+    history = (
+        folder / "results/tagger/models/people/original-nz/tagger/none/seed1/history.jsonl"
+    ).read_text()
     losses = [row["loss"] for row in map(json.loads, history.splitlines()) if "loss" in row]
     assert losses[-1] < losses[0] / 2, "the extractor of the example does not learn"
     change(folder / "tagger.py", "threshold: Share = 0.5", "threshold: Share = 0.6")
@@ -105,8 +124,12 @@ def test_an_extractor(folder, tagger):
 
 @pytest.mark.thorough
 def test_plugins_of_every_kind(folder, corpus):
-    """Each of the five kinds comes from a file outside the project and is seen in what one study prints."""
-    (folder / "tagger.py").write_text(next(b.text for b in EXAMPLES["An extractor"] if b.file == "tagger.py"), "utf-8")
+    """Each of the five kinds comes from a file outside the project and is seen in what one study
+    prints.
+    """
+    (folder / "tagger.py").write_text(
+        next(b.text for b in EXAMPLES["An extractor"] if b.file == "tagger.py"), "utf-8"
+    )
     printed = run(folder, "Plugins")
     results = folder / "results" / "plugged"
     density = (results / "tables" / "density.csv").read_text().splitlines()
@@ -144,7 +167,11 @@ def test_a_language_model(folder):
     assert fake.count == 2
     assert set(fake.keys) == {"Bearer the-key-of-your-service"}
     assert "mine-open" in printed
-    assert not [p for p in (folder / "results").rglob("*") if p.is_file() and b"the-key-of" in p.read_bytes()]
+    assert not [
+        p
+        for p in (folder / "results").rglob("*")
+        if p.is_file() and b"the-key-of" in p.read_bytes()
+    ]
 
 
 @pytest.mark.thorough
@@ -176,9 +203,17 @@ def test_systems_of_every_kind(folder):
         printed = shell(folder, commands)
     scored, efficiency, _ = printed.partition("What each system takes")
     assert efficiency
-    rows = {cells[2].strip(): cells for cells in (line.split("|") for line in scored.splitlines()) if len(cells) > 3}
+    rows = {
+        cells[2].strip(): cells
+        for cells in (line.split("|") for line in scored.splitlines())
+        if len(cells) > 3
+    }
     assert rows["rule"][5].split("<br>")[0].strip() == "0.667", "one of two triples, and no other"
-    assert rows["model"][5].split("<br>")[0].strip() == rows["service"][5].split("<br>")[0].strip() == "0.667"
+    assert (
+        rows["model"][5].split("<br>")[0].strip()
+        == rows["service"][5].split("<br>")[0].strip()
+        == "0.667"
+    )
     assert all(cell.strip() in ("–", "") for cell in rows["broken"][3:-1])
     assert "broken (people, Ori.) has no scores: ends with exit status 2" in printed
 
@@ -195,7 +230,9 @@ def finished(tmp_path_factory):
     (folder / "resources").mkdir()
     (folder / "resources" / "demo").symlink_to(ROOT / "resources" / "demo")
     encoder = save_tiny_encoder(folder / "encoder", layers=1)
-    extractor_class("casrel").from_encoder(encoder, ["employer", "residence"]).save_pretrained(folder / MODEL)
+    extractor_class("casrel").from_encoder(encoder, ["employer", "residence"]).save_pretrained(
+        folder / MODEL
+    )
     return folder
 
 
@@ -230,7 +267,9 @@ def test_the_cells_of_the_page_on_python_print_what_it_shows(tmp_path):
         elif block.language == "text":
             shown[-1] = block.text
     command = [sys.executable, "-c", CELLS]
-    done = subprocess.run(command, input=json.dumps(cells), cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(
+        command, input=json.dumps(cells), cwd=tmp_path, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     assert json.loads(done.stdout) == shown
     assert len([text for text in shown if text]) > 6
@@ -243,10 +282,14 @@ def test_a_new_user_sees_what_the_page_shows(finished, page):
         if block.file:
             (finished / block.file).write_text(block.text, "utf-8")
         elif block.language == "bash":
-            printed = shell(finished, re.sub(r"^(git|pip) .*\n", "", block.text, flags=re.MULTILINE))
+            printed = shell(
+                finished, re.sub(r"^(git|pip) .*\n", "", block.text, flags=re.MULTILINE)
+            )
         elif block.language == "python":
             (finished / "use.py").write_text(block.text, "utf-8")
-            assert (printed := shell(finished, "python use.py")).startswith("0.5 " if page == "README.md" else "(")
+            assert (printed := shell(finished, "python use.py")).startswith(
+                "0.5 " if page == "README.md" else "("
+            )
         elif block.language == "text":
             stands_in(block.text, printed)
             shown += 1
@@ -262,9 +305,13 @@ def test_code_blocks_are_well_formed(page):
             assert isinstance(yaml.safe_load(block.text), dict | list), block.text
         elif block.language == "json":
             lines = block.text.splitlines()
-            each = block.file.endswith("l") or all(line.startswith("{") and line.endswith("}") for line in lines)
+            each = block.file.endswith("l") or all(
+                line.startswith("{") and line.endswith("}") for line in lines
+            )
             for text in lines if each else [block.text]:
                 json.loads(text)
         elif block.language == "bash":
-            done = subprocess.run([shutil.which("bash"), "-n", "-c", block.text], capture_output=True, text=True)
+            done = subprocess.run(
+                [shutil.which("bash"), "-n", "-c", block.text], capture_output=True, text=True
+            )
             assert done.returncode == 0, done.stderr

@@ -1,7 +1,8 @@
-"""What a finished study makes again after an edit of the program or of its settings: the right jobs and no others.
+"""What a finished study makes again after an edit of the program or of its settings: the right jobs
+and no others.
 
-The study runs once. An edit of the program is made in a copy of the project's tree, and Snakemake's own dry-run on the
-finished study says which jobs it starts and which follow from those.
+The study runs once. An edit of the program is made in a copy of the project's tree, and Snakemake's
+own dry-run on the finished study says which jobs it starts and which follow from those.
 """
 
 import json
@@ -71,7 +72,9 @@ needles:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory, tiny_encoder):
-    """The folder of a study with every kind of job, run to its end; a large file of raw sentences among its inputs."""
+    """The folder of a study with every kind of job, run to its end; a large file of raw
+    sentences among its inputs.
+    """
     folder = tmp_path_factory.mktemp("study")
     document = folder / "report.txt"
     document.write_text(make_document(60).text, encoding="utf-8")
@@ -87,11 +90,15 @@ def finished(tmp_path_factory, tiny_encoder):
 
 
 def test_what_commands_used_when_they_ran_is_their_code(finished):
-    """The modules that were imported and the data files that were opened, as Python itself saw it."""
-    # registries import every home of what can be chosen, the catalogue of extractors what these declare, and the way in
-    # finds the command: what is not chosen of them decides nothing
+    """The modules that were imported and the data files that were opened, as Python itself saw
+    it.
+    """
+    # registries import every home of what can be chosen, the catalogue of extractors what these
+    # declare, and the way in finds the command: what is not chosen of them decides nothing
     modules = [module for registry in REGISTRIES for module in registry.home_modules()]
-    modules += [f"extractors.declared.{info.name}" for info in pkgutil.iter_modules(declared.__path__)]
+    modules += [
+        f"extractors.declared.{info.name}" for info in pkgutil.iter_modules(declared.__path__)
+    ]
     homes = code.versions("__main__", "commands", *modules)
     seen = set()
     for path in (finished / "trace").glob("*.json"):
@@ -101,12 +108,16 @@ def test_what_commands_used_when_they_ran_is_their_code(finished):
         seen.add(command)
         counted = code.versions(jobs_.command_module(command))
         if command in ("train", "predict"):
-            name = next(part for part in " ".join(arguments).replace("/", " ").split() if part in EXTRACTORS)
+            name = next(
+                part for part in " ".join(arguments).replace("/", " ").split() if part in EXTRACTORS
+            )
             counted |= jobs_.extractor_code(command, name)
         if command == "table":
             counted |= jobs_.described_code("table", TABLE_SPECS, arguments[2])
         if command == "plots":
-            counted |= code.versions(*(f"tables.plots.{info.name}" for info in pkgutil.iter_modules(plots.__path__)))
+            counted |= code.versions(
+                *(f"tables.plots.{info.name}" for info in pkgutil.iter_modules(plots.__path__))
+            )
         for module in used["modules"]:
             path = code.module_file("__init__" if module == "tripleaudit" else module)
             file = path.relative_to(code.ROOT).as_posix()
@@ -116,7 +127,15 @@ def test_what_commands_used_when_they_ran_is_their_code(finished):
             # official settings count as descriptors name them
             decides_nothing = file in ("templates/model-card.md", "presets.yaml")
             assert f"data/{file}" in counted or chosen or decides_nothing, (command, file)
-    assert {"train", "predict", "table", "score-run", "generate", "extract-needles", "write-report"} <= seen
+    assert {
+        "train",
+        "predict",
+        "table",
+        "score-run",
+        "generate",
+        "extract-needles",
+        "write-report",
+    } <= seen
 
 
 @pytest.fixture
@@ -157,7 +176,9 @@ def edit(tree: Path, name: str, old: str = "", new: str = "") -> None:
     path = tree / "workflow" / "lib" / "tripleaudit" / name
     text = path.read_text(encoding="utf-8")
     assert old in text, f"{name} no longer has {old!r}; edit something else"
-    path.write_text(text.replace(old, new, 1) if new else f"{text}\nCHANGED = 1\n", encoding="utf-8")
+    path.write_text(
+        text.replace(old, new, 1) if new else f"{text}\nCHANGED = 1\n", encoding="utf-8"
+    )
 
 
 NOTHING: set[str] = set()
@@ -179,7 +200,9 @@ def test_an_edit_starts_the_jobs_that_depend_on_it_and_a_reason_names_it(finishe
     found = jobs(result)
     assert (found["train"], found["predict"]) == (3, 3) and "prepare_corpus" not in found
     reasons = re.findall(r"before: (\S.*?) now: (\S.*)", result.stdout)
-    assert reasons and all("'extractors/casrel.py'" in old and "'extractors/casrel.py'" in new for old, new in reasons)
+    assert reasons and all(
+        "'extractors/casrel.py'" in old and "'extractors/casrel.py'" in new for old, new in reasons
+    )
 
 
 ENDPOINT = {"base_url": "http://127.0.0.1:9/v1", "prices": {"input": 1, "output": 2}}
@@ -205,20 +228,30 @@ def test_a_changed_setting_starts_the_jobs_that_depend_on_it(copy, kind):
 
 def test_a_further_system_makes_nothing_of_the_others_again(copy):
     before = len(list((copy / "results/small/scores").rglob("*.csv")))
-    change(copy, {"systems": {"further": {"command": [sys.executable, "program.py"], "restarts": 0}}})
+    change(
+        copy, {"systems": {"further": {"command": [sys.executable, "program.py"], "restarts": 0}}}
+    )
     found = jobs(dry_run(copy, "--quiet", "rules"))
-    assert found["predict_system"] == 2 and found["score"] == 4  # original and sifted; nz, wz and behind the classifier
+    assert (
+        found["predict_system"] == 2 and found["score"] == 4
+    )  # original and sifted; nz, wz and behind the classifier
     everything = {"merge_scores", "system_facts", "table", "plot", "write_report", "all"}
     scored = {"score", "score_triples"}
     assert set(found) == everything | {"predict_system", "frames"} | scored and before > 20
     (copy / "program.py").write_text("raise SystemExit('broken')\n", encoding="utf-8")
     found = jobs(dry_run(copy, "--quiet", "rules"))
-    assert found["predict_system"] == 4  # the two systems of the program, and not the stored outputs
+    assert (
+        found["predict_system"] == 4
+    )  # the two systems of the program, and not the stored outputs
 
 
 def test_a_touched_file_of_any_size_makes_nothing_again(copy):
     assert (copy / "train.jsonl").stat().st_size > 30e6
-    for path in [*copy.glob("*.jsonl"), copy / "report.txt", *(copy / "results/small/corpora").rglob("*.jsonl")]:
+    for path in [
+        *copy.glob("*.jsonl"),
+        copy / "report.txt",
+        *(copy / "results/small/corpora").rglob("*.jsonl"),
+    ]:
         os.utime(path)
     assert jobs(dry_run(copy, "--quiet", "rules")) == {}
     with open(copy / "train.jsonl", "a") as stream:

@@ -35,14 +35,21 @@ def triples_of(body):
     text = body["messages"][-1]["content"].removeprefix("Passage: ")
     words = text.split()
     digest = hashlib.sha256(text.encode()).digest()[0]
-    rows = [[words[0], "comes before", words[-1]]] + [[words[1], "is after", words[0]]] * (digest % 3)
+    rows = [[words[0], "comes before", words[-1]]] + [[words[1], "is after", words[0]]] * (
+        digest % 3
+    )
     return json.dumps({"triples": rows})
 
 
 def study_in(folder, url):
     """Write the smallest study that has every stage."""
     folder.mkdir()
-    endpoint = {"base_url": url, "model": "fake", "concurrency": CONCURRENCY, "prices": {"input": 1.0, "output": 2.0}}
+    endpoint = {
+        "base_url": url,
+        "model": "fake",
+        "concurrency": CONCURRENCY,
+        "prices": {"input": 1.0, "output": 2.0},
+    }
     write_study(
         folder,
         SOURCE,
@@ -134,7 +141,9 @@ class Victim:
         unlock(self.folder)
 
     def first_of(self, run, stages):
-        """Wait for the first of these stages to begin, in whatever order they come; None if the run ends before."""
+        """Wait for the first of these stages to begin, in whatever order they come; None if the
+        run ends before.
+        """
 
         def begun():
             checkpoints = any((self.folder / "results/small/models").rglob("checkpoint-*.pt"))
@@ -158,7 +167,9 @@ class Victim:
     def look_for_resumed(self):
         """Count the trainings that went on from a checkpoint; a rerun starts a new log."""
         for path in (self.folder / "results/small/logs/train").rglob("*.log"):
-            self.resumed |= set(re.findall(r"^.*resuming from checkpoint-\d+", path.read_text(), re.MULTILINE))
+            self.resumed |= set(
+                re.findall(r"^.*resuming from checkpoint-\d+", path.read_text(), re.MULTILINE)
+            )
 
 
 def test_a_study_that_is_killed_at_any_moment_ends_with_the_same_tables(tmp_path, environment):
@@ -204,7 +215,14 @@ def test_a_study_that_is_killed_at_any_moment_ends_with_the_same_tables(tmp_path
 def test_a_download_that_is_killed_in_the_middle_is_made_again(tmp_path):
     content = random.Random(SEED).randbytes(3_000_000)
     target = tmp_path / "corpus.json"
-    command = [sys.executable, "-m", "tripleaudit", "fetch", "--sha256", hashlib.sha256(content).hexdigest()]
+    command = [
+        sys.executable,
+        "-m",
+        "tripleaudit",
+        "fetch",
+        "--sha256",
+        hashlib.sha256(content).hexdigest(),
+    ]
     with web_server() as server:
         command += ["--source", server.serve("corpus.json", content, "stall"), "--out", str(target)]
         killed = subprocess.Popen(command)

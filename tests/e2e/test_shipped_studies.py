@@ -1,4 +1,6 @@
-"""Every study that ships with the project: its configuration is valid and its plan is the expected one."""
+"""Every study that ships with the project: its configuration is valid and its plan is the
+expected one.
+"""
 
 from collections import Counter
 
@@ -14,12 +16,17 @@ QUICK = ("config", "papers", "genres", "minea", "webnlg-systems")  # every stage
 
 @pytest.mark.parametrize(
     "path",
-    [pytest.param(path, marks=() if path.stem in QUICK else pytest.mark.thorough) for path in STUDIES],
+    [
+        pytest.param(path, marks=() if path.stem in QUICK else pytest.mark.thorough)
+        for path in STUDIES
+    ],
     ids=lambda path: path.stem,
 )
 def test_the_plan_of_a_study_has_one_job_for_each_training_and_table(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    article = tmp_path / "haystacks" / "craft" / "article.txt"  # what one study expects under its raw_root
+    article = (
+        tmp_path / "haystacks" / "craft" / "article.txt"
+    )  # what one study expects under its raw_root
     article.parent.mkdir(parents=True)
     article.write_text("A first paragraph.\n\nA second one.\n" * 200)
     study = Study.read(path)

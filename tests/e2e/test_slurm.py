@@ -1,4 +1,6 @@
-"""A small study on a real SLURM of this machine with the profile that ships: training, prediction, scores, tables."""
+"""A small study on a real SLURM of this machine with the profile that ships: training,
+prediction, scores, tables.
+"""
 
 import contextlib
 import os
@@ -18,15 +20,18 @@ pytestmark = [
     pytest.mark.skipif(obstacle() is not None, reason=str(obstacle())),
 ]
 
-# Of the machine, not of the profile: it has no accounting. The first look at a job comes after these seconds, every
-# further one ten seconds later than the one before, so that a few seconds more or less decide about ten.
+# Of the machine, not of the profile: it has no accounting. The first look at a job comes after
+# these seconds, every further one ten seconds later than the one before, so that a few seconds more
+# or less decide about ten.
 BOX = "--slurm-status-command squeue --slurm-init-seconds-before-status-checks 4 --seconds-between-status-checks 1"
 TABLES = {"type-f1": None, "triple-types": None}
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory, tiny_encoder):
-    """The folder of the study, what Snakemake printed, and what SLURM knows about its jobs, by rule."""
+    """The folder of the study, what Snakemake printed, and what SLURM knows about its jobs, by
+    rule.
+    """
     folder = tmp_path_factory.mktemp("slurm")
     study = {"protocols": {"original": None}, "settings": ["nz"], "tables": TABLES, "gpu": "auto"}
     texts = {"files": "texts.txt", "extractor": "casrel", "gate": None, "block": 10, "jobs": 2}
@@ -35,7 +40,10 @@ def finished(tmp_path_factory, tiny_encoder):
     # few sentences: an encoder that knows nothing finds triples everywhere, and that takes time
     for split, size in (("train", 32), ("valid", 6), ("test", 6)):
         path = folder / f"{split}.jsonl"
-        path.write_text("".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:size]), encoding="utf-8")
+        path.write_text(
+            "".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:size]),
+            encoding="utf-8",
+        )
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(slurm_box())
@@ -44,19 +52,29 @@ def finished(tmp_path_factory, tiny_encoder):
         started = time.monotonic()
         result = snakemake(
             folder,
-            *("--workflow-profile", str(ROOT / "workflow/profiles/slurm"), *BOX.split(), "--latency-wait", "10"),
+            *(
+                "--workflow-profile",
+                str(ROOT / "workflow/profiles/slurm"),
+                *BOX.split(),
+                "--latency-wait",
+                "10",
+            ),
             *("--", "tables", "collection", "probe.txt"),
             config=config,
             snakefile=ROOT / "tests/support/cluster.smk",
             HF_HUB_OFFLINE="0",
             PYTHONPATH=os.environ.get("PYTHONPATH", ""),  # a scheduler starts real processes
         )
-        jobs = accounts("JobId", "ArrayTaskId", "Comment", "Partition", "JobState", "TresPerJob", "TimeLimit")
+        jobs = accounts(
+            "JobId", "ArrayTaskId", "Comment", "Partition", "JobState", "TresPerJob", "TimeLimit"
+        )
     assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-8000:]
     print(f"{len(jobs)} jobs in {time.monotonic() - started:.0f} s")
     by_rule = {}
     for job in jobs:
-        by_rule.setdefault(re.match(r"rule_(\w+?)(?:_wildcards_.*)?$", job["Comment"])[1], []).append(job)
+        by_rule.setdefault(
+            re.match(r"rule_(\w+?)(?:_wildcards_.*)?$", job["Comment"])[1], []
+        ).append(job)
     return SimpleNamespace(folder=folder, output=result.stdout + result.stderr, jobs=by_rule)
 
 
@@ -74,7 +92,9 @@ def test_jobs_get_the_partition_and_the_gpu_that_they_ask_for(finished):
         (job,) = finished.jobs[rule]
         assert (job["Partition"], job["TresPerJob"]) == ("gpu", "gres:gpu:1")
     assert finished.jobs["train"][0]["TimeLimit"] == "08:00:00"
-    assert {(job["Partition"], job["TresPerJob"]) for job in finished.jobs["score"]} == {("cpu", "")}
+    assert {(job["Partition"], job["TresPerJob"]) for job in finished.jobs["score"]} == {
+        ("cpu", "")
+    }
 
 
 def test_a_job_that_failed_asks_for_more_memory_and_sees_one_gpu_and_no_network(finished):
@@ -85,7 +105,9 @@ def test_a_job_that_failed_asks_for_more_memory_and_sees_one_gpu_and_no_network(
 
 
 def test_equal_jobs_are_one_array(finished):
-    tasks = [job for rule, jobs in finished.jobs.items() for job in jobs if rule == "prepare_corpus"]
+    tasks = [
+        job for rule, jobs in finished.jobs.items() for job in jobs if rule == "prepare_corpus"
+    ]
     assert sorted(job["ArrayTaskId"] for job in tasks) == ["1", "2", "3"]
     assert "Submitted array job" in finished.output
 

@@ -30,7 +30,9 @@ def finished(tmp_path_factory, minilm):
 
 @pytest.fixture
 def copy(finished, tmp_path):
-    """A copy of the finished study that a test may change, with times and Snakemake's records kept."""
+    """A copy of the finished study that a test may change, with times and Snakemake's records
+    kept.
+    """
     folder = tmp_path / "copy"
     shutil.copytree(finished, folder, copy_function=shutil.copy2)
     return folder
@@ -45,7 +47,10 @@ def test_every_table_is_made_in_four_forms(finished):
 
 
 def test_no_two_statements_of_a_finished_study_contradict_each_other(finished):
-    tables = [read_table(path) for path in sorted((finished / "results" / "small" / "tables").glob("*.json"))]
+    tables = [
+        read_table(path)
+        for path in sorted((finished / "results" / "small" / "tables").glob("*.json"))
+    ]
     assert contradictions(tables) == []
 
 
@@ -66,7 +71,9 @@ def test_scores_are_tidy_and_have_their_provenance(finished):
     assert ("augmented", "nz", "nz", "casrel", "noising") in runs
     assert ("original", "wz", "wz", "casrel", "none") in runs
     assert ("sift-1", "nz", "nz", "casrel", "none") in runs
-    record = json.loads((study / "models/tiny/original-nz/casrel/none/seed1/provenance.json").read_text())
+    record = json.loads(
+        (study / "models/tiny/original-nz/casrel/none/seed1/provenance.json").read_text()
+    )
     assert (record["seed"], record["device"]) == (1, "cpu")
     assert {"git", "inputs", "settings", "packages", "seconds"} <= set(record)
     assert (study / "scores.provenance.json").exists()
@@ -74,7 +81,9 @@ def test_scores_are_tidy_and_have_their_provenance(finished):
 
 def test_a_changed_table_option_reruns_that_table_alone(copy):
     names = sorted(STATISTICS | RESULTS)
-    change(copy, {"tables": {name: {"digits": 2} if name == "end-to-end" else None for name in names}})
+    change(
+        copy, {"tables": {name: {"digits": 2} if name == "end-to-end" else None for name in names}}
+    )
     assert planned(copy) == {"table": 1, "write_report": 1, "all": 1}
 
 
@@ -84,7 +93,11 @@ def test_lost_predictions_and_scores_are_made_again_without_training(copy):
     for name in lost:
         (copy / "results" / "small" / name).unlink()
     assert planned(copy) == {}  # no table waits for them
-    assert planned(copy, "--", "results/small/scores.csv") == {"predict": 1, "score": 1, "merge_scores": 1}
+    assert planned(copy, "--", "results/small/scores.csv") == {
+        "predict": 1,
+        "score": 1,
+        "merge_scores": 1,
+    }
 
 
 def test_a_study_of_stored_systems_fetches_no_encoder(tmp_path):

@@ -1,4 +1,6 @@
-"""Relations that training lacks, from corpus to table: UniRel, a language model, and who cannot name them."""
+"""Relations that training lacks, from corpus to table: UniRel, a language model, and who cannot
+name them.
+"""
 
 import json
 
@@ -52,15 +54,27 @@ def test_who_reads_names_is_scored_on_held_out_relations_alone(finished):
     report = load(folder, "protocols/tiny/unseen_relations/report.json")
     held_out = sorted(report["details"]["held_out"])
     assert len(held_out) == 3
-    sentences = (folder / "results/small/protocols/tiny/unseen_relations/nz/test.jsonl").read_text().splitlines()
-    assert {t["relation"] for line in sentences for t in json.loads(line)["triples"]} == set(held_out)
+    sentences = (
+        (folder / "results/small/protocols/tiny/unseen_relations/nz/test.jsonl")
+        .read_text()
+        .splitlines()
+    )
+    assert {t["relation"] for line in sentences for t in json.loads(line)["triples"]} == set(
+        held_out
+    )
     assert len(requests) == len(sentences)
     trained = load(folder, "models/tiny/unseen_relations-nz/unirel/none/seed1/config.json")
     assert trained["relations"] and not set(held_out) & set(trained["relations"])
-    record = load(folder, "predictions/tiny/unseen_relations-nz/unirel/none/seed1/test.jsonl.provenance.json")
+    record = load(
+        folder, "predictions/tiny/unseen_relations-nz/unirel/none/seed1/test.jsonl.provenance.json"
+    )
     assert record["settings"]["schema"] == held_out
     assert not (folder / "results/small/models/tiny/unseen_relations-nz/casrel").exists()
     table = (folder / f"{TABLE}.csv").read_text(encoding="utf-8").splitlines()
-    rows = {name: next(line for line in table if name in line) for name in ("CasRel", "UniRel", "model")}
+    rows = {
+        name: next(line for line in table if name in line) for name in ("CasRel", "UniRel", "model")
+    }
     assert "0: cannot name them" in rows["CasRel"]
-    assert rows["model"].count("100.0") >= 3  # precision, recall, F1: other relations' triples are left out
+    assert (
+        rows["model"].count("100.0") >= 3
+    )  # precision, recall, F1: other relations' triples are left out

@@ -62,11 +62,30 @@ def deep(depth: int, opening: str = "[", closing: str = "]") -> str:
 ODD: dict[str, tuple[Any, ...]] = {  # what each part of a row cannot be
     "text": (None, 5, ["Ann", "saw", "Bob"]),
     "triples": (3, "Ann saw Bob", True),
-    "triple": (1, None, "Ann saw Bob", ["Ann", "saw"], ["Ann", "saw", "Bob", "Cy"], [1, 2, 3], [], {}),
+    "triple": (
+        1,
+        None,
+        "Ann saw Bob",
+        ["Ann", "saw"],
+        ["Ann", "saw", "Bob", "Cy"],
+        [1, 2, 3],
+        [],
+        {},
+    ),
     "subject": (None, ["Ann"], True, 7),
     "relation": (7, {"id": 1}, ["saw"], "  "),
 }
-SPANS = ((-3, 3), (3, 0), (0, 30), (0.5, 3), ("a", 3), (0, 10**30), (0, float("nan")), (0, float("inf")), (4, 7))
+SPANS = (
+    (-3, 3),
+    (3, 0),
+    (0, 30),
+    (0.5, 3),
+    ("a", 3),
+    (0, 10**30),
+    (0, float("nan")),
+    (0, float("inf")),
+    (4, 7),
+)
 
 
 def odd(place: str, value: Any) -> dict[str, Any]:
@@ -125,23 +144,47 @@ READ: dict[str, tuple[Make, list[int]]] = {
     "UTF-16, big end first, no mark": (text(TEXT, "utf-16-be"), COUNTS),
     "no line end at the end": (text(TEXT.rstrip("\n")), COUNTS),
     "blank lines": (text(TEXT.replace("\n", "\n\n \n")), COUNTS),
-    "gzip in two parts": (data(gzip.compress(TEXT[:500].encode()) + gzip.compress(TEXT[500:].encode())), COUNTS),
+    "gzip in two parts": (
+        data(gzip.compress(TEXT[:500].encode()) + gzip.compress(TEXT[500:].encode())),
+        COUNTS,
+    ),
     "JSON that is not indented": (text(json.dumps(LISTS)), COUNTS),
     "JSON that is indented": (text(json.dumps(LISTS, indent=4)), COUNTS),
     "entities that are not there": (lines(row(triples=[["Cy", "saw", "Dan"]])), [1, 1]),
     "an empty text": (lines(row(text="", triples=[]), row()), [2, 1]),
     "triples twice": (lines(row(triples=[["Ann", "saw", "Bob"]] * 3)), [1, 1]),
-    "an id of 5,000 digits": (text('{"id": "%s", "text": "a b", "triples": []}\n' % ("9" * 5000)), [1, 0]),
+    "an id of 5,000 digits": (
+        text('{"id": "%s", "text": "a b", "triples": []}\n' % ("9" * 5000)),
+        [1, 0],
+    ),
     "the same texts": (lines(*[row(id=str(n)) for n in range(5)]), [5, 5]),
     "a text of a million characters": (lines(row(text="Ann saw Bob " + "x" * 10**6)), [1, 1]),
-    "a thousand triples": (lines(row(triples=[["Ann", f"r{n}", "Bob"] for n in range(1000)])), [1, 1000]),
-    "emoji and joined characters": (lines(row(text="👩‍👩‍👧 saw é", triples=[["👩‍👩‍👧", "saw", "é"]])), [1, 1]),
+    "a thousand triples": (
+        lines(row(triples=[["Ann", f"r{n}", "Bob"] for n in range(1000)])),
+        [1, 1000],
+    ),
+    "emoji and joined characters": (
+        lines(row(text="👩‍👩‍👧 saw é", triples=[["👩‍👩‍👧", "saw", "é"]])),
+        [1, 1],
+    ),
     "right to left": (lines(row(text="רון ראה את דנה", triples=[["רון", "ראה", "דנה"]])), [1, 1]),
-    "controls": (lines(row(text="Ann\u0000 saw\u0007 Bob\u200b\u2028 Cy", triples=[["Ann", "saw", "Cy"]])), [1, 1]),
-    "markup": (lines(row(text="<script>alert(1)</script> saw Bob", triples=[["<script>", "saw", "Bob"]])), [1, 1]),
+    "controls": (
+        lines(row(text="Ann\u0000 saw\u0007 Bob\u200b\u2028 Cy", triples=[["Ann", "saw", "Cy"]])),
+        [1, 1],
+    ),
+    "markup": (
+        lines(row(text="<script>alert(1)</script> saw Bob", triples=[["<script>", "saw", "Bob"]])),
+        [1, 1],
+    ),
     "further keys": (lines(row(more={"a": [1, {"b": None}]}, nan=1e308)), [1, 1]),
-    "two objects in a line": (text('{"text": "a", "triples": []} {"text": "b", "triples": []}\n'), [2, 0]),
-    "CSV with line ends inside": (text('text,subject,relation,object\n"Ann\nsaw Bob",Ann,saw,Bob\n'), [1, 1]),
+    "two objects in a line": (
+        text('{"text": "a", "triples": []} {"text": "b", "triples": []}\n'),
+        [2, 0],
+    ),
+    "CSV with line ends inside": (
+        text('text,subject,relation,object\n"Ann\nsaw Bob",Ann,saw,Bob\n'),
+        [1, 1],
+    ),
     "CSV with semicolons": (text(written.table(ROWS, ";")), COUNTS),
 }
 EITHER: dict[str, tuple[Make, list[int]]] = {
@@ -170,12 +213,18 @@ def cases(random_: random.Random) -> Iterator[Case]:
 
 
 def _spoilt(random_: random.Random) -> Iterator[Case]:
-    """Yield the forms of corpora and the dumps of builders with something taken out, or in another form."""
+    """Yield the forms of corpora and the dumps of builders with something taken out, or in
+    another form.
+    """
     forms = {name: make(ROWS[:3]) for name, make in written.TEXTS.items()}
     forms |= {file.name: file.read_text() for file in sorted(BUILDERS.glob("*.json*"))}
     for name, content in forms.items():
         if ".json" in name:
-            dump = [json.loads(line) for line in content.splitlines()] if name.endswith("l") else json.loads(content)
+            dump = (
+                [json.loads(line) for line in content.splitlines()]
+                if name.endswith("l")
+                else json.loads(content)
+            )
             for number in range(SPOILT):
                 made = text(json.dumps(_with_fault(dump, random_)))
                 argv, _ = random_.choice(READERS)
@@ -183,7 +232,13 @@ def _spoilt(random_: random.Random) -> Iterator[Case]:
 
 
 def _with_fault(value: Any, random_: random.Random) -> Any:
-    keys = list(value) if isinstance(value, dict) else list(range(len(value))) if isinstance(value, list) else []
+    keys = (
+        list(value)
+        if isinstance(value, dict)
+        else list(range(len(value)))
+        if isinstance(value, list)
+        else []
+    )
     if not keys or random_.random() < 0.15:
         return random_.choice((None, 7, -1, 1.5, True, "x", "", [], {}, [[]], {"a": 1}))
     key = random_.choice(keys)
@@ -196,10 +251,20 @@ def _with_fault(value: Any, random_: random.Random) -> Any:
 
 
 def _suffix(name: str) -> str:
-    return "x.ann" if "brat" in name else "x.jsonl.gz" if "gzip" in name else "x.csv" if "CSV" in name else "x.jsonl"
+    return (
+        "x.ann"
+        if "brat" in name
+        else "x.jsonl.gz"
+        if "gzip" in name
+        else "x.csv"
+        if "CSV" in name
+        else "x.jsonl"
+    )
 
 
-def _case(name, argv, make, expect="refused", counts=None, right=None, file="x.jsonl", **more) -> Case:
+def _case(
+    name, argv, make, expect="refused", counts=None, right=None, file="x.jsonl", **more
+) -> Case:
     def files() -> None:
         make(file)
         if "good.jsonl" in argv:
@@ -214,7 +279,10 @@ def _places(random_: random.Random) -> Iterator[Case]:
     places: dict[str, Make] = {
         "nothing there": lambda name: None,
         "a folder as file": lambda name: Path(name).mkdir(),
-        "a folder with other files": lambda name: (Path(name).mkdir(), Path(name, "a.txt").write_text("a")),
+        "a folder with other files": lambda name: (
+            Path(name).mkdir(),
+            Path(name, "a.txt").write_text("a"),
+        ),
         "a circle of links": lambda name: os.symlink(name, name),
         "a link that leads nowhere": lambda name: os.symlink("gone", name),
         "a pipe": lambda name: os.mkfifo(name),

@@ -16,7 +16,8 @@ from .running import Case, of_lines
 NUMBERS = ("-1", "nan", "inf", "x", "", "1e400", "9" * 5000, "0x10", "½", "-9" * 30)
 
 HERE, MINEA = "http://127.0.0.1:9/v1", "minea good.jsonl --model m"
-# command lines: a beginning, and what is wrong behind it; what else is refused has its words in tests/unit/commands
+# command lines: a beginning, and what is wrong behind it; what else is refused has its words in
+# tests/unit/commands
 WORDS = {
     "": ("", "score good.jsonl", "--plugin", "--plugin gone.py check good.jsonl"),
     "check good.jsonl": ("--format xml", "--format ''", "--format docred", "--column triples=text"),
@@ -63,8 +64,12 @@ def cases(random_: random.Random) -> Iterator[Case]:
 
 
 def _declared(random_: random.Random) -> Iterator[Case]:
-    """Yield what every command's declared arguments refuse: unknown options, missing ones, choices, bad numbers."""
-    commands = next(action for action in build_parser()._actions if action.dest == "command").choices
+    """Yield what every command's declared arguments refuse: unknown options, missing ones,
+    choices, bad numbers.
+    """
+    commands = next(
+        action for action in build_parser()._actions if action.dest == "command"
+    ).choices
     for name, parser in commands.items():
         if name != "run":  # which hands on what it does not know
             yield Case(f"{name}: an unknown option", [name, "--formt"], good)
@@ -77,7 +82,11 @@ def _declared(random_: random.Random) -> Iterator[Case]:
             kind = action.type
             if not action.option_strings or not hasattr(kind, "low"):
                 continue
-            values = [value for value in NUMBERS if not (value == "9" * 5000 and not isinstance(kind, Whole))]
+            values = [
+                value
+                for value in NUMBERS
+                if not (value == "9" * 5000 and not isinstance(kind, Whole))
+            ]
             bad = random_.choice([value for value in values if _is_bad(kind, value)])
             repeat = action.nargs if isinstance(action.nargs, int) else 1
             option = action.option_strings[-1]
@@ -123,24 +132,63 @@ def _outputs() -> Iterator[Case]:
         ("a folder by its slash", "d/", folder),
     ):  # fmt: skip
         case = [*prepare, out]
-        yield Case(f"prepare --out: {name}", case, make, kept=("good.jsonl",), unprivileged="closed" in name)
+        yield Case(
+            f"prepare --out: {name}",
+            case,
+            make,
+            kept=("good.jsonl",),
+            unprivileged="closed" in name,
+        )
     new = [*prepare, "new/er/o.jsonl"]
     yield Case("prepare into a new folder", new, good, "read", of_lines("new/er/o.jsonl"), COUNTS)
     export = ["export", "test=good.jsonl", "--to", "jsonl", "--out"]
-    train = shlex.split("train --train good.jsonl --valid good.jsonl --encoder d --extractor casrel --out d")
+    train = shlex.split(
+        "train --train good.jsonl --valid good.jsonl --encoder d --extractor casrel --out d"
+    )
     for name, argv, make, *kept in (
-        ("prepare --out and --report the same", [*prepare, "o", "--report", "o"], good, "good.jsonl"),
-        ("prepare --report: the source", [*prepare, "o", "--report", "good.jsonl"], good, "good.jsonl"),
+        (
+            "prepare --out and --report the same",
+            [*prepare, "o", "--report", "o"],
+            good,
+            "good.jsonl",
+        ),
+        (
+            "prepare --report: the source",
+            [*prepare, "o", "--report", "good.jsonl"],
+            good,
+            "good.jsonl",
+        ),
         ("split: a filled folder", [*split, "d"], filled, "d/mine"),
         ("split: the sources' folder", [*split, "."], good, "train.jsonl", "test.jsonl"),
-        ("split: the sources' folder by force", [*split, ".", "--force"], good, "train.jsonl", "test.jsonl"),
+        (
+            "split: the sources' folder by force",
+            [*split, ".", "--force"],
+            good,
+            "train.jsonl",
+            "test.jsonl",
+        ),
         ("split: a file", [*split, "good.jsonl"], good, "good.jsonl"),
         ("export: a filled folder", [*export, "d"], filled, "d/mine"),
         ("export: a file", [*export, "good.jsonl"], good, "good.jsonl"),
         ("train: a filled folder", train, filled, "d/mine"),
-        ("gre-lda: a filled folder", ["gre-lda", "--text", "good.jsonl", "--topics", "2", "--out", "d"], filled),
-        ("minea: a filled folder", [*shlex.split(MINEA), "--endpoint", HERE, "--out", "d"], filled, "d/mine"),
+        (
+            "gre-lda: a filled folder",
+            ["gre-lda", "--text", "good.jsonl", "--topics", "2", "--out", "d"],
+            filled,
+        ),
+        (
+            "minea: a filled folder",
+            [*shlex.split(MINEA), "--endpoint", HERE, "--out", "d"],
+            filled,
+            "d/mine",
+        ),
     ):
         yield Case(name, argv, make, kept=tuple(kept))
     yield Case("split: an empty folder", [*split, "d"], folder, "read")
-    yield Case("split: a filled folder by force", [*split, "d", "--force"], filled, "read", kept=("d/mine",))
+    yield Case(
+        "split: a filled folder by force",
+        [*split, "d", "--force"],
+        filled,
+        "read",
+        kept=("d/mine",),
+    )

@@ -26,7 +26,8 @@ class Case:
         argv: arguments of ``tripleaudit``, run in the folder with the files.
         make: writes the files into the current folder.
         expect: whether the input is to be refused, read, or may be either.
-        counts: ``(output, folder) -> found`` of an accepted input, and what an independent count says; see ``right``.
+        counts: ``(output, folder) -> found`` of an accepted input, and what an independent count
+            says; see ``right``.
         right: what ``counts`` must return.
         kept: files that must not change.
         unprivileged: run as a user who is not root.
@@ -43,7 +44,9 @@ class Case:
 
 
 def wrong(case: Case, folder: Path) -> str:
-    """Run a case in a new folder, and return what is wrong with how it ended; empty if nothing is."""
+    """Run a case in a new folder, and return what is wrong with how it ended; empty if nothing
+    is.
+    """
     folder.mkdir()
     with contextlib.chdir(folder):
         case.make()
@@ -86,7 +89,10 @@ def _in_child(case: Case, folder: Path) -> int:
             for stream, name in ((1, "out"), (2, "err")):
                 os.dup2(os.open(f"{folder}.{name}", os.O_CREAT | os.O_WRONLY | os.O_TRUNC), stream)
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-            sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__  # those of the test run are captured
+            sys.stdout, sys.stderr = (
+                sys.__stdout__,
+                sys.__stderr__,
+            )  # those of the test run are captured
             signal.alarm(SECONDS)
             resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
             os.chdir(folder)
@@ -125,10 +131,19 @@ def of_json(*paths: str) -> Callable[[str, Path], list[Any]]:
 
 
 def of_lines(name: str) -> Callable[[str, Path], list[int]]:
-    """Return a reader of the sentences and triples (each once a sentence) of a file of JSON lines."""
+    """Return a reader of the sentences and triples (each once a sentence) of a file of JSON
+    lines.
+    """
 
     def read(_: str, folder: Path) -> list[int]:
-        rows = [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").split("\n") if line]
-        return [len(rows), sum(len({json.dumps(triple) for triple in row["triples"]}) for row in rows)]
+        rows = [
+            json.loads(line)
+            for line in (folder / name).read_text(encoding="utf-8").split("\n")
+            if line
+        ]
+        return [
+            len(rows),
+            sum(len({json.dumps(triple) for triple in row["triples"]}) for row in rows),
+        ]
 
     return read

@@ -19,7 +19,9 @@ from .running import Case
 ROOT = Path(__file__).resolve().parents[2]
 STUDY = {
     "study": "own",
-    "corpora": {"own": {"files": {"train": "train.jsonl", "valid": "valid.jsonl", "test": "test.jsonl"}}},
+    "corpora": {
+        "own": {"files": {"train": "train.jsonl", "valid": "valid.jsonl", "test": "test.jsonl"}}
+    },
     "encoder": {"model": "minilm", "layers": 2},
     "protocols": {"rearranged": {"test_size": 2}, "augmented": {"mlm_steps": 3}},
     "extractors": {"casrel": {"epochs": 2, "batch_size": 4}, "prgc": {}},
@@ -56,7 +58,9 @@ TEXTS: dict[str, Callable[[str], Any]] = {
 def _keys() -> list[list[str]]:
     """Return the path of every key of a configuration; a name that a study chooses is ``own``."""
     found = filter(None, (re.match(r"\| `([^`]+)`", line) for line in reference()))
-    return [["own" if part.startswith("<") else part for part in row[1].split("/")] for row in found]
+    return [
+        ["own" if part.startswith("<") else part for part in row[1].split("/")] for row in found
+    ]
 
 
 def _with(path: list[str], value: Any) -> dict[str, Any]:
@@ -82,12 +86,19 @@ def _configurations(random_: random.Random) -> Iterator[Case]:
         for command in ("validate", "estimate")[: 1 + (random_.random() < 0.3)]:
             yield Case(f"{command}: {name}", [command, "s.yaml"], files(make))
     yield Case("validate: a folder", ["validate", "s.yaml"], files(lambda name: Path(name).mkdir()))
-    yield Case("validate: as it is", ["validate", "s.yaml"], files(text(yaml.safe_dump(STUDY))), "read")
+    yield Case(
+        "validate: as it is", ["validate", "s.yaml"], files(text(yaml.safe_dump(STUDY))), "read"
+    )
     for number, path in enumerate(_keys()):
         value = random_.choice(ODD)
         make = text(yaml.safe_dump(_with(path, value), allow_unicode=True))
         shown = "/".join(map(str, path))
-        yield Case(f"validate {number}: {shown} is {value!r:.40}", ["validate", "s.yaml"], files(make), "either")
+        yield Case(
+            f"validate {number}: {shown} is {value!r:.40}",
+            ["validate", "s.yaml"],
+            files(make),
+            "either",
+        )
 
 
 def tiny_model(folder: Path) -> Path:
@@ -128,11 +139,16 @@ def _models() -> Iterator[Case]:
 
     config, weights, words = names = ("config.json", "model.safetensors", "tokenizer.json")
     changes = {
-        **{f"{name} is {said}": (name, change) for name in names for said, change in FAULTS.items()},
+        **{
+            f"{name} is {said}": (name, change) for name in names for said, change in FAULTS.items()
+        },
         "config is UTF-16": (config, lambda content: content.decode().encode("utf-16")),
         "config is a list": (config, lambda content: b"[1]"),
         "config is deep": (config, lambda content: b"[" * 100_000),
-        "weights have no end of their head": (weights, lambda content: content[: len(content) // 2000]),
+        "weights have no end of their head": (
+            weights,
+            lambda content: content[: len(content) // 2000],
+        ),
         "weights are a pickle": (weights, lambda content: b"\x80\x04\x95cos\nsystem\n."),
         "tokenizer is an object": (words, lambda content: b"{}"),
         "one relation more": _of_config(relations=["a", "b", "c", "d", "e", "f", "g"]),
@@ -145,7 +161,11 @@ def _models() -> Iterator[Case]:
     for name, (file, change) in changes.items():
         yield Case(f"extract: {name}", extract, edited(file, change))
     yield Case("extract: nothing there", extract, damaged(shutil.rmtree))
-    yield Case("extract: a file", extract, damaged(lambda folder: (shutil.rmtree(folder), folder.write_text("x"))))
+    yield Case(
+        "extract: a file",
+        extract,
+        damaged(lambda folder: (shutil.rmtree(folder), folder.write_text("x"))),
+    )
     predict = ["predict", "--model", "m", "--data", "good.jsonl", "--out", "good.jsonl"]
     for name, argv, expect in (
         ("as it is", extract, "read"),

@@ -1,4 +1,5 @@
-"""Bad inputs before the commands: each ends with its exit status and one sentence; what is accepted is counted right.
+"""Bad inputs before the commands: each ends with its exit status and one sentence; what is accepted
+is counted right.
 
 A sample of them; ``make fuzz`` runs all, or others by another seed.
 """
@@ -23,9 +24,13 @@ CASES = [case for module in (corpora, options, studies) for case in module.cases
 
 @pytest.fixture(scope="module", autouse=True)
 def preloaded(tmp_path_factory):
-    """Import what the commands import when they run, so that the processes of the cases need not do it again."""
+    """Import what the commands import when they run, so that the processes of the cases need not
+    do it again.
+    """
     for info in pkgutil.walk_packages(tripleaudit.__path__, "tripleaudit."):
-        if not info.name.endswith(("__main__", "inspect_task")):  # of an extra with its own environment
+        if not info.name.endswith(
+            ("__main__", "inspect_task")
+        ):  # of an extra with its own environment
             importlib.import_module(info.name)
     for name in ("pyarrow.parquet", "sentence_transformers", "spacy", "datasets"):
         importlib.import_module(name)

@@ -1,4 +1,6 @@
-"""The rules of text collections with tiny models: one job a collection, its table, what runs again, messages."""
+"""The rules of text collections with tiny models: one job a collection, its table, what runs
+again, messages.
+"""
 
 import gzip
 import json
@@ -17,7 +19,9 @@ FOLDER = "results/own/collections/toys"
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory, tiny_encoder):
-    """A folder with a random extractor and classifier, and 320 sentences in three files of different kinds."""
+    """A folder with a random extractor and classifier, and 320 sentences in three files of
+    different kinds.
+    """
     folder = tmp_path_factory.mktemp("collection")
     build(CasRel, tiny_encoder, prior=0.4).save_pretrained(folder / "models" / "casrel")
     build(ZCC, tiny_encoder).save_pretrained(folder / "models" / "zcc")
@@ -25,13 +29,21 @@ def home(tmp_path_factory, tiny_encoder):
     (folder / "texts").mkdir()
     (folder / "texts" / "a.txt").write_text("\n".join(texts[:100]) + "\n\n", encoding="utf-8")
     (folder / "texts" / "b.txt.gz").write_bytes(gzip.compress("\n".join(texts[100:200]).encode()))
-    rows = [json.dumps({"id": f"row {number}", "text": text}) for number, text in enumerate(texts[200:])]
+    rows = [
+        json.dumps({"id": f"row {number}", "text": text}) for number, text in enumerate(texts[200:])
+    ]
     (folder / "texts" / "c.jsonl").write_text("\n".join(rows) + "\n", encoding="utf-8")
     return folder
 
 
 def write_study(folder, **changes):
-    section = {"files": "texts", "extractor": "models/casrel", "gate": "models/zcc", "block": 60, **changes}
+    section = {
+        "files": "texts",
+        "extractor": "models/casrel",
+        "gate": "models/zcc",
+        "block": 60,
+        **changes,
+    }
     configure(folder, {"study": "own", "gpu": 0, "threads": 1, "collections": {"toys": section}})
 
 
@@ -44,14 +56,18 @@ def test_a_collection_is_extracted_and_changed_texts_cost_only_their_blocks(home
     assert [row["text"] for row in rows[:2]] == [f"{each.text} 0" for each in toy_sentences()[:2]]
     places = [(row["source"], row["line"]) for row in rows]
     lines = {"a.txt": 100, "b.txt.gz": 100, "c.jsonl": 120}
-    assert places == [(f"texts/{name}", n) for name, many in lines.items() for n in range(1, many + 1)]
+    assert places == [
+        (f"texts/{name}", n) for name, many in lines.items() for n in range(1, many + 1)
+    ]
     manifest = read_json(out / "collection.json")
     counts = manifest["counts"]
     assert (counts["lines"], counts["empty"], counts["sentences"]) == (321, 1, 320)
     assert counts["let_through"] == sum(row["gate"] > 0.5 for row in rows)
     assert [block["rows"] for block in manifest["blocks"]] == [60, 40, 60, 40, 60, 60]
     table = (home / "results/own/tables/collection.md").read_text(encoding="utf-8")
-    assert "320" in next(line for line in table.splitlines() if "| Sentences " in line and "Input" not in line)
+    assert "320" in next(
+        line for line in table.splitlines() if "| Sentences " in line and "Input" not in line
+    )
     assert planned(home, *TARGET) == {}
 
     before = {path.name: path.stat().st_ino for path in (out / "blocks").iterdir()}
@@ -81,7 +97,9 @@ def test_a_system_of_the_study_reads_a_collection_once(home):
     ran(home, *TARGET)
     rows = [row for _, row in read_jsonl(home / "results/asked/collections/toys")]
     assert len(rows) == 100 and all(row["triples"][0]["relation"] == "precedes" for row in rows)
-    assert "own without a classifier" in (home / "results/asked/tables/collection.md").read_text(encoding="utf-8")
+    assert "own without a classifier" in (home / "results/asked/tables/collection.md").read_text(
+        encoding="utf-8"
+    )
     assert len((home / "asked.txt").read_text()) == len({row["text"] for row in rows})
     change(home, {"systems": {"own": {"timeout": 90, "threads": 2}}})
     assert planned(home, *TARGET) == {}

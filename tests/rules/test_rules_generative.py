@@ -25,7 +25,10 @@ def study(folder: Path, url: str, **endpoint) -> None:
     if not (folder / "test.jsonl").exists():
         pairs = [(f"Person{number}", f"Company{number}") for number in range(8)]
         for name, more in (("train", " So they say."), ("test", "")):
-            made = [sentence(f"{one} leads {two}.{more}", (one, "leaderOf", two), id=one) for one, two in pairs]
+            made = [
+                sentence(f"{one} leads {two}.{more}", (one, "leaderOf", two), id=one)
+                for one, two in pairs
+            ]
             save_sentences(folder / f"{name}.jsonl", made)
     (folder / "study.yaml").write_text(f"""
 study: lm
@@ -48,16 +51,24 @@ def test_a_study_is_refused_without_its_key_then_extracted_resumed_and_kept(tmp_
         refused = snakemake(tmp_path, "--", "generative", RULES_LM_KEY="")
         assert refused.returncode != 0 and "Traceback" not in refused.stderr
         unset = "- generative/endpoints/fake/api_key_env: the environment variable RULES_LM_KEY is not set"
-        assert unset in refused.stdout + refused.stderr and not (tmp_path / "results/lm/corpora").exists()
+        assert (
+            unset in refused.stdout + refused.stderr
+            and not (tmp_path / "results/lm/corpora").exists()
+        )
         first = ran(tmp_path, "--", "estimate", RULES_LM_KEY=KEY)
         assert "2 of 2 jobs are to run" in first.stdout
         assert fake.count == 0
         broken = snakemake(tmp_path, "--keep-going", "--", "generative", RULES_LM_KEY=KEY)
         assert broken.returncode != 0
         assert len(fake.answered) == 7
-        assert {str(body["messages"]).count("So they say.") for body in fake.answered} == {0, 2}  # examples of one
+        assert {str(body["messages"]).count("So they say.") for body in fake.answered} == {
+            0,
+            2,
+        }  # examples of one
     with FakeEndpoint(answer=answer) as fake:
-        study(tmp_path, fake.url, concurrency=2, timeout=30)  # another address and other limits change no result
+        study(
+            tmp_path, fake.url, concurrency=2, timeout=30
+        )  # another address and other limits change no result
         second = ran(tmp_path, "--", "generative", RULES_LM_KEY=KEY)
         assert fake.count == 3
         folder = tmp_path / "results" / "lm" / "generative" / "few"
@@ -75,5 +86,9 @@ def test_a_study_is_refused_without_its_key_then_extracted_resumed_and_kept(tmp_
         cached = ran(tmp_path, "--", "generative")
         assert fake.count == 3
     assert Store(tmp_path / "results/cache/llm", "lm").spent() == pytest.approx(10 * 20 / 1e6)
-    assert not any(KEY in result.stdout + result.stderr for result in (first, broken, second, cached))
-    assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
+    assert not any(
+        KEY in result.stdout + result.stderr for result in (first, broken, second, cached)
+    )
+    assert not [
+        path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()
+    ]

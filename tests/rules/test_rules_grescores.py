@@ -1,4 +1,6 @@
-"""The GREScore rules on small files: stored outputs, a judge behind an endpoint, topic models, tables, reruns."""
+"""The GREScore rules on small files: stored outputs, a judge behind an endpoint, topic models,
+tables, reruns.
+"""
 
 import json
 
@@ -15,7 +17,9 @@ OUTPUT = {text: [*triples, ["Bo", "lives in", "<b>Lyon</b>"]] for text, triples 
 
 @pytest.fixture
 def study(tmp_path):
-    """A folder with a study of one data set and two systems, one of which a judge is asked about."""
+    """A folder with a study of one data set and two systems, one of which a judge is asked
+    about.
+    """
     for name, value in (("gold.json", GOLD), ("out.json", OUTPUT)):
         (tmp_path / name).write_text(json.dumps(value), encoding="utf-8")
     stored = {text: {"score": 0.5, "results": [True, False]} for text in TEXTS}
@@ -24,9 +28,23 @@ def study(tmp_path):
     def write(url="http://127.0.0.1:9/v1", systems=None, endpoint=None):
         endpoints = {"judge": {"base_url": url, "model": "judge", **(endpoint or {})}}
         stored = {"triples": "out.json", "factualness": "fs.json"}
-        systems = {"stored": stored, "judged": {"triples": "out.json", "judge": True}, **(systems or {})}
-        mine = {"level": "sentence", "gold": {"triples": "gold.json"}, "topics": {"number": 2}, "systems": systems}
-        section = {"embedder": None, "bootstrap": 20, "judge": {"endpoint": "judge"}, "datasets": {"mine": mine}}
+        systems = {
+            "stored": stored,
+            "judged": {"triples": "out.json", "judge": True},
+            **(systems or {}),
+        }
+        mine = {
+            "level": "sentence",
+            "gold": {"triples": "gold.json"},
+            "topics": {"number": 2},
+            "systems": systems,
+        }
+        section = {
+            "embedder": None,
+            "bootstrap": 20,
+            "judge": {"endpoint": "judge"},
+            "datasets": {"mine": mine},
+        }
         config = {"study": "gre", "generative": {"endpoints": endpoints}, "grescores": section}
         configure(tmp_path, config)
         return tmp_path
@@ -52,13 +70,17 @@ def test_stored_and_judged_outputs_are_rows_of_one_table(study):
     assert "gre,mine,gre-sentence-open,,,stored,,,all,default,fs,0.5," in scores
     assert ",judged,,,all,default,gs,1," in scores and ",stored,,,all,default,gs," not in scores
     assert ",ts," in scores and ",us," not in scores
-    assert read_json(results / "gre/mine/judged/judged/judge/report.json")["factualness"]["questions"] == 12
+    assert (
+        read_json(results / "gre/mine/judged/judged/judge/report.json")["factualness"]["questions"]
+        == 12
+    )
     # The endpoint is gone: nothing is left to do, and a new judging run is answered from the cache.
     assert planned(folder) == {}
     # A further system is scored with the others, and nobody is asked again.
     found = planned(study(systems={"further": {"triples": "out.json"}}))
     assert set(found) == {"score_triples", "merge_scores", "table", "plot", "write_report", "all"}
-    # Neither does another address, time-out or endpoint: only what decides the answers makes the judge judge again.
+    # Neither does another address, time-out or endpoint: only what decides the answers makes the
+    # judge judge again.
     assert not {"judge_triples", "score_triples"} & set(
         planned(study(endpoint={"timeout": 77, "prices": {"input": 1}}))
     )

@@ -1,4 +1,6 @@
-"""The workflow as a module out of a repository: `github(...)` and `gitfile(...)`, with a repository on this disk."""
+"""The workflow as a module out of a repository: `github(...)` and `gitfile(...)`, with a
+repository on this disk.
+"""
 
 import os
 import shutil
@@ -24,10 +26,23 @@ rule first:
 
 @pytest.fixture(scope="module")
 def hosted(tmp_path_factory):
-    """A repository `audit/tripleaudit` with the tag v1, whose package leaves a trace where it is imported."""
+    """A repository `audit/tripleaudit` with the tag v1, whose package leaves a trace where it is
+    imported.
+    """
     folder = tmp_path_factory.mktemp("host") / "audit" / "tripleaudit"
     listed = subprocess.run(
-        ["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard", "workflow", "resources", "config", "envs"],
+        [
+            "git",
+            "-C",
+            ROOT,
+            "ls-files",
+            "-co",
+            "--exclude-standard",
+            "workflow",
+            "resources",
+            "config",
+            "envs",
+        ],
         capture_output=True,
         text=True,
         check=True,
@@ -48,7 +63,9 @@ def hosted(tmp_path_factory):
 def test_a_module_out_of_a_repository_runs_with_the_package_of_its_tag(hosted, tmp_path, kind):
     repository = "audit/tripleaudit" if kind == "github" else hosted
     address = f'{kind}("{repository}", path="workflow/Snakefile", tag="v1")'
-    (tmp_path / "Snakefile").write_text(SNAKEFILE.format(snakefile=address, files=DEMO_FILES), encoding="utf-8")
+    (tmp_path / "Snakefile").write_text(
+        SNAKEFILE.format(snakefile=address, files=DEMO_FILES), encoding="utf-8"
+    )
     rewritten = {
         "GIT_CONFIG_COUNT": "1",
         "GIT_CONFIG_KEY_0": f"url.file://{hosted.parents[1]}/.insteadOf",
@@ -65,4 +82,6 @@ def test_a_module_out_of_a_repository_runs_with_the_package_of_its_tag(hosted, t
     )
     assert result.returncode == 0, result.stderr[-3000:]
     assert (tmp_path / "results/own/tables/split-sizes.md").exists()
-    assert (tmp_path / "witness").read_text().count("hosted") > 2, "the workflow and its jobs import the tag's package"
+    assert (tmp_path / "witness").read_text().count("hosted") > 2, (
+        "the workflow and its jobs import the tag's package"
+    )

@@ -1,4 +1,6 @@
-"""The MINEA rules on a small document against a scripted endpoint: tables, plot, reruns, messages."""
+"""The MINEA rules on a small document against a scripted endpoint: tables, plot, reruns,
+messages.
+"""
 
 import pytest
 
@@ -16,9 +18,26 @@ def study(tmp_path):
     (tmp_path / "notes" / "report.txt").write_text(make_document(60).text, encoding="utf-8")
 
     def write(url, **changes):
-        needles = {"documents": ["notes"], "models": ["fake"], "schema": "demo", "parts": 2, **MODEL, **changes}
-        endpoint = {"base_url": url, "model": "fake", "max_retries": 0, "temperature": 0.7, "seed": 5}
-        config = {"study": "own", "generative": {"endpoints": {"fake": endpoint}}, "needles": needles}
+        needles = {
+            "documents": ["notes"],
+            "models": ["fake"],
+            "schema": "demo",
+            "parts": 2,
+            **MODEL,
+            **changes,
+        }
+        endpoint = {
+            "base_url": url,
+            "model": "fake",
+            "max_retries": 0,
+            "temperature": 0.7,
+            "seed": 5,
+        }
+        config = {
+            "study": "own",
+            "generative": {"endpoints": {"fake": endpoint}},
+            "needles": needles,
+        }
         configure(tmp_path, config)
         return tmp_path
 
@@ -40,6 +59,12 @@ def test_a_study_is_run_and_a_change_reruns_what_depends_on_it(study):
     every = planned(folder)
     assert every.pop("all") == 1 and every == {"table": 5, "write_report": 1}
     counted = planned(study(fake.url, thresholds=[0.4]), "--", *TARGETS)
-    assert counted == {"rate_needles": 1, "score_needles": 1, "merge_scores": 1, "table": 1, "plot": 1}
+    assert counted == {
+        "rate_needles": 1,
+        "score_needles": 1,
+        "merge_scores": 1,
+        "table": 1,
+        "plot": 1,
+    }
     (folder / "notes" / "more.txt").write_text(make_document(50).text, encoding="utf-8")
     assert planned(study(fake.url), "--", *TARGETS)["make_needles"] == 1

@@ -1,4 +1,6 @@
-"""The profiles for clusters: known options, known rules, and jobs that ask for what they need and see no network."""
+"""The profiles for clusters: known options, known rules, and jobs that ask for what they need
+and see no network.
+"""
 
 import importlib.util
 import os
@@ -18,7 +20,9 @@ CHECKS = ("--seconds-between-status-checks", "1", "--latency-wait", "10")
 
 
 def profile(name: str) -> dict:
-    return yaml.safe_load((ROOT / "workflow/profiles" / name / "config.yaml").read_text(encoding="utf-8"))
+    return yaml.safe_load(
+        (ROOT / "workflow/profiles" / name / "config.yaml").read_text(encoding="utf-8")
+    )
 
 
 def rules() -> dict[str, str]:
@@ -26,16 +30,22 @@ def rules() -> dict[str, str]:
     found = {}
     for path in (ROOT / "workflow/rules").glob("*.smk"):
         text = path.read_text(encoding="utf-8")
-        found |= re.findall(r"^ *(?:rule|use rule \w+ as) (\w+)(?: with)?:\n((?:(?: +.*)?\n)+)", text, re.MULTILINE)
+        found |= re.findall(
+            r"^ *(?:rule|use rule \w+ as) (\w+)(?: with)?:\n((?:(?: +.*)?\n)+)", text, re.MULTILINE
+        )
     return found
 
 
 @pytest.fixture
 def folder(tmp_path) -> Path:
-    """A folder with a small study, reached by the relative paths that a profile names; nothing is trained here."""
+    """A folder with a small study, reached by the relative paths that a profile names; nothing
+    is trained here.
+    """
     for name in ("encoder", "box"):
         (tmp_path / name).mkdir()
-    (tmp_path / "encoder" / "config.json").write_text("{}", encoding="utf-8")  # what a plan needs of an encoder
+    (tmp_path / "encoder" / "config.json").write_text(
+        "{}", encoding="utf-8"
+    )  # what a plan needs of an encoder
     write_study(tmp_path, tmp_path / "encoder")
     (tmp_path / "workflow").symlink_to(ROOT / "workflow")
     return tmp_path
@@ -49,14 +59,26 @@ def test_these_profiles_ship():
 def test_a_profile_names_options_and_rules_that_exist(name):
     from snakemake.cli import get_argument_parser
 
-    options, executor = get_argument_parser()._option_string_actions, profile(name).get("executor", "")
-    if importlib.util.find_spec(f"snakemake_executor_plugin_{executor.replace('-', '_')}") is None and executor:
-        options |= {f"--{key}": None for key in profile(name) if key.startswith(f"{executor}-")}  # unknown without it
+    options, executor = (
+        get_argument_parser()._option_string_actions,
+        profile(name).get("executor", ""),
+    )
+    if (
+        importlib.util.find_spec(f"snakemake_executor_plugin_{executor.replace('-', '_')}") is None
+        and executor
+    ):
+        options |= {
+            f"--{key}": None for key in profile(name) if key.startswith(f"{executor}-")
+        }  # unknown without it
     parts = (profile(name), *(part for key, part in profile(name).items() if key[0] == "?"))
     keys = {key for part in parts for key in part}
-    assert [key for key in keys if not key.startswith(("__", "?")) and f"--{key}" not in options] == []  # those of YTE
+    assert [
+        key for key in keys if not key.startswith(("__", "?")) and f"--{key}" not in options
+    ] == []  # those of YTE
     settings = profile(name)
-    named = {rule for key in ("set-resources", "set-threads", "groups") for rule in settings.get(key, {})}
+    named = {
+        rule for key in ("set-resources", "set-threads", "groups") for rule in settings.get(key, {})
+    }
     named |= set(filter(None, settings.get("slurm-array-jobs", "").split(", ")))
     assert named <= set(rules())
 
@@ -77,9 +99,17 @@ def test_more_jobs_may_start_at_once_than_a_study_has_for_one_rule():
 
 
 def test_every_rule_is_local_or_says_what_it_needs():
-    sent = {name: text for name, text in rules().items() if "localrule: True" not in text and "output:" in text}
-    rule_files = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "workflow/rules").glob("*.smk"))
-    unsaid = {name for name, text in sent.items() if not re.search(r"mem_mb=[^,]+.*\n +runtime=", text)}
+    sent = {
+        name: text
+        for name, text in rules().items()
+        if "localrule: True" not in text and "output:" in text
+    }
+    rule_files = "".join(
+        path.read_text(encoding="utf-8") for path in (ROOT / "workflow/rules").glob("*.smk")
+    )
+    unsaid = {
+        name for name, text in sent.items() if not re.search(r"mem_mb=[^,]+.*\n +runtime=", text)
+    }
     copies = {name for name in unsaid if re.search(rf"use rule \w+ as {name}\b", rule_files)}
     assert unsaid == copies
 
@@ -94,7 +124,9 @@ def test_fetching_is_local():
 @pytest.mark.parametrize("served", [False, True], ids=["service", "own-model"])
 def test_extraction_by_a_service_stays_where_the_network_is(served, folder):
     endpoint = {"model": "some-model"}
-    endpoint |= {"serve": {"source": "smollm2"}} if served else {"base_url": "http://localhost:9/v1"}
+    endpoint |= (
+        {"serve": {"source": "smollm2"}} if served else {"base_url": "http://localhost:9/v1"}
+    )
     generative = {
         "endpoints": {"one": endpoint},
         "systems": {"one": {"endpoint": "one", "setting": "closed"}},
@@ -115,7 +147,10 @@ def test_arrays_that_would_lose_jobs_are_refused(folder):
     target = "results/small/audits/tiny/original.json"
     result = snakemake(folder, "--workflow-profile", path, "--jobs", "2", "--", target)
     assert result.returncode == 1
-    assert "3 jobs of prepare_corpus are to be submitted as an array, but --jobs allows 2" in result.stderr
+    assert (
+        "3 jobs of prepare_corpus are to be submitted as an array, but --jobs allows 2"
+        in result.stderr
+    )
     assert "Traceback" not in result.stderr
 
 
@@ -153,7 +188,9 @@ def test_states_of_jobs(tmp_path, record, said):
     program(tmp_path / "kubectl", f"#!/bin/sh\n{record}\n")
     status = ROOT / "workflow/profiles/kubernetes/status.sh"
     path = f"{tmp_path}:{os.environ['PATH']}"
-    done = subprocess.run([str(status), "7"], capture_output=True, text=True, env={**os.environ, "PATH": path})
+    done = subprocess.run(
+        [str(status), "7"], capture_output=True, text=True, env={**os.environ, "PATH": path}
+    )
     assert (done.returncode, done.stdout) == (0, f"{said}\n")
 
 
@@ -188,7 +225,9 @@ elif verb == "get":
 
 
 def run_probe(folder: Path) -> None:
-    """Run a job that fails once; its command is in ``folder/bin`` and keeps its records in ``$BOX``."""
+    """Run a job that fails once; its command is in ``folder/bin`` and keeps its records in
+    ``$BOX``.
+    """
     program(folder / "bin" / "kubectl", KUBECTL.format(python=sys.executable))
     ran(
         folder,
@@ -198,5 +237,8 @@ def run_probe(folder: Path) -> None:
         BOX=str(folder / "box"),
         PATH=f"{folder / 'bin'}:{os.environ['PATH']}",
     )
-    tried = re.findall(r"memory=(\d+) runtime=(\d+) offline=(\d?)", (folder / "probe.txt").read_text(encoding="utf-8"))
+    tried = re.findall(
+        r"memory=(\d+) runtime=(\d+) offline=(\d?)",
+        (folder / "probe.txt").read_text(encoding="utf-8"),
+    )
     assert tried == [("100", "5", "1"), ("200", "10", "1")]

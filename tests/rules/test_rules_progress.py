@@ -1,4 +1,6 @@
-"""What a run prints: a bar where a terminal can draw one, plain logs elsewhere, and the log of a failed job in both."""
+"""What a run prints: a bar where a terminal can draw one, plain logs elsewhere, and the log of a
+failed job in both.
+"""
 
 import contextlib
 import os
@@ -26,7 +28,16 @@ rule fail:
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_terminal_shows_a_bar_and_everything_else_plain_logs(tmp_path, terminal):
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
-    command = [sys.executable, "-m", "snakemake", "--cores", "1", "--keep-going", "--workflow-profile", str(PROFILE)]
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--cores",
+        "1",
+        "--keep-going",
+        "--workflow-profile",
+        str(PROFILE),
+    ]
     reader, writer = pty.openpty() if terminal else os.pipe()
     out = writer if terminal else subprocess.DEVNULL
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}

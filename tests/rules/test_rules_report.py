@@ -1,4 +1,6 @@
-"""The rules of plots and report on a finished study: no training, every input written beforehand."""
+"""The rules of plots and report on a finished study: no training, every input written
+beforehand.
+"""
 
 from pathlib import Path
 
@@ -21,8 +23,16 @@ def study(tmp_path_factory) -> Path:
     (folder / "results/small/systems.json").write_text("[]", encoding="utf-8")
     (folder / "encoder").mkdir()
     (folder / "encoder" / "config.json").write_text("{}", encoding="utf-8")
-    config = {"study": "small", "description": EVIL, "encoder": {"model": str(folder / "encoder")}, "gpu": 0}
-    config |= {"corpora": {"demo": {"format": "jsonl", "files": DEMO_FILES}}, "protocols": {"original": None}}
+    config = {
+        "study": "small",
+        "description": EVIL,
+        "encoder": {"model": str(folder / "encoder")},
+        "gpu": 0,
+    }
+    config |= {
+        "corpora": {"demo": {"format": "jsonl", "files": DEMO_FILES}},
+        "protocols": {"original": None},
+    }
     config |= {"settings": ["nz", "wz"], "noising": {"probability": 0.5}, "training": {"epochs": 1}}
     config |= {"extractors": {"casrel": {}}, "baselines": [], "tables": dict.fromkeys(TABLES)}
     configure(folder, config)
@@ -35,8 +45,12 @@ def test_report_and_plots_follow_from_a_finished_study(study):
         plots = {path.stem for path in (study / "results/small/plots").glob(f"*.{ending}")}
         assert plots == {"type-f1", "cardinality-drop", "f1-cost", "training-curves", "time-memory"}
     text = (study / "results/small/report.html").read_text(encoding="utf-8")
-    assert text.count("<figure") == 4  # the first screen's, and those that are not drawn from their tables
-    assert "Training, minutes" in text  # the benchmark file of one run is there, the others' are missing
+    assert (
+        text.count("<figure") == 4
+    )  # the first screen's, and those that are not drawn from their tables
+    assert (
+        "Training, minutes" in text
+    )  # the benchmark file of one run is there, the others' are missing
     assert EVIL not in text
     assert "snakemake --cores 2 results/small/tables/type-f1.md --configfile study.yaml" in text
     assert "CasRel+EN (trained on NZ)" in text

@@ -53,10 +53,22 @@ def test_a_local_encoder_replaced_by_an_older_one_is_noticed(folder, tiny_encode
 def test_modules_in_the_folder_of_a_study_are_not_imported(folder):
     mark = folder / "imported"
     for name in ("types", "json", "random", "queue", "yaml"):
-        code = f"open({str(mark)!r}, 'a').write({name!r})\nraise ImportError('a script of the user')\n"
+        code = (
+            f"open({str(mark)!r}, 'a').write({name!r})\nraise ImportError('a script of the user')\n"
+        )
         (folder / f"{name}.py").write_text(code, encoding="utf-8")
     ran(folder, "--", TEST_SET, PYTHONPATH="")
-    command = [sys.executable, "-P", "-m", "tripleaudit", "run", "study.yaml", "--", "-n", "--quiet"]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "tripleaudit",
+        "run",
+        "study.yaml",
+        "--",
+        "-n",
+        "--quiet",
+    ]
     result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert not mark.exists()

@@ -1,4 +1,6 @@
-"""A study whose inputs and outputs lie in an S3 store, by Snakemake's storage plugin, on a server of this machine."""
+"""A study whose inputs and outputs lie in an S3 store, by Snakemake's storage plugin, on a
+server of this machine.
+"""
 
 import shutil
 
@@ -33,19 +35,31 @@ def store():
 
 @pytest.mark.slow
 @pytest.mark.thorough
-def test_a_study_in_a_store_goes_on_elsewhere_from_its_checkpoint_and_its_answers(store, tiny_encoder, tmp_path):
-    """Training is killed; another working folder, as of another pod, has only the store and the volume in common."""
+def test_a_study_in_a_store_goes_on_elsewhere_from_its_checkpoint_and_its_answers(
+    store, tiny_encoder, tmp_path
+):
+    """Training is killed; another working folder, as of another pod, has only the store and the
+    volume in common.
+    """
     client, environment = store
     first, second, volume = (tmp_path / name for name in ("first", "second", "volume"))
     shutil.copytree(tiny_encoder, first / "encoder")
     endpoint = {"model": "fake", "prices": {"input": 1, "output": 2}}
     with FakeEndpoint(answer='[["a", "b", "c"]]') as fake:
         endpoint |= {"base_url": fake.url}
-        few = {"protocols": {"original": None}, "settings": ["nz"], "noising": None, "baselines": []}
+        few = {
+            "protocols": {"original": None},
+            "settings": ["nz"],
+            "noising": None,
+            "baselines": [],
+        }
         few |= {"training": {"epochs": 8, "batch_size": 16, "save_every": 5, "evaluate_every": 8}}
         few |= {"tables": {"triple-types": None, "training-time": None}}
         asked = {"endpoints": {"fake": endpoint}, "systems": {"open": {"endpoint": "fake"}}}
-        asked |= {"cache": str(volume / "answers"), "datasets": {"few": {"corpus": "tiny", "limit": 5}}}
+        asked |= {
+            "cache": str(volume / "answers"),
+            "datasets": {"few": {"corpus": "tiny", "limit": 5}},
+        }
         write_study(first, "encoder", **few, generative=asked)
         shutil.copytree(first, second)
         for path in first.rglob("*.*"):
@@ -64,6 +78,8 @@ def test_a_study_in_a_store_goes_on_elsewhere_from_its_checkpoint_and_its_answer
         assert fake.count == sent
     found = {item["Key"] for item in client.list_objects_v2(Bucket="study")["Contents"]}
     assert {"here/results/small/report.html", answers} <= found
-    log = client.get_object(Bucket="study", Key="here/results/small/logs/train/tiny/original-nz/casrel/none/seed1.log")
+    log = client.get_object(
+        Bucket="study", Key="here/results/small/logs/train/tiny/original-nz/casrel/none/seed1.log"
+    )
     assert "resuming from checkpoint-" in log["Body"].read().decode()
     assert not list(second.glob("results/small/*.html"))

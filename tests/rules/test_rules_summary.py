@@ -13,7 +13,14 @@ TARGET = "results/small/tables/triple-types.md"
 def study(tmp_path, tiny_encoder, monkeypatch):
     """The folder of a small study."""
     monkeypatch.chdir(tmp_path)
-    write_study(tmp_path, tiny_encoder, protocols={"original": None}, settings=["nz"], noising=None, seeds=[1, 2])
+    write_study(
+        tmp_path,
+        tiny_encoder,
+        protocols={"original": None},
+        settings=["nz"],
+        noising=None,
+        seeds=[1, 2],
+    )
     return tmp_path
 
 
@@ -32,7 +39,9 @@ def test_a_run_ends_with_a_summary_and_an_estimate_makes_nothing(study):
 
     result = ran(study, "--", "estimate")
     assert "no requests to language models" in result.stdout
-    assert (study / "results/small/logs/summary.txt").read_text() == text  # an estimate makes nothing
+    assert (
+        study / "results/small/logs/summary.txt"
+    ).read_text() == text  # an estimate makes nothing
 
 
 @pytest.mark.slow
@@ -47,6 +56,8 @@ def test_results_that_cannot_be_written_are_said_before_the_first_job(study):
     finally:
         subprocess.run(["umount", "-l", str(results)], check=True)
     assert result.returncode != 0
-    assert "results/small: this file system is read-only; expected a writable folder" in result.stderr
+    assert (
+        "results/small: this file system is read-only; expected a writable folder" in result.stderr
+    )
     assert "Traceback" not in result.stderr
     assert "rule prepare_corpus" not in result.stderr

@@ -1,4 +1,6 @@
-"""A stand-in for CUDA where steps are captured and replayed: no GPU is needed to see what a graph would keep."""
+"""A stand-in for CUDA where steps are captured and replayed: no GPU is needed to see what a
+graph would keep.
+"""
 
 import torch
 
@@ -29,7 +31,9 @@ def pretend(monkeypatch) -> Generator:
 
 
 class Replayed:
-    """A stand-in for a CUDA graph: what was run while it was captured runs at each replay, on the same buffers."""
+    """A stand-in for a CUDA graph: what was run while it was captured runs at each replay, on
+    the same buffers.
+    """
 
     capturing = None
 

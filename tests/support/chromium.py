@@ -1,4 +1,6 @@
-"""A headless Chromium over the DevTools protocol: enough to load a page from disk, press keys and read errors."""
+"""A headless Chromium over the DevTools protocol: enough to load a page from disk, press keys
+and read errors.
+"""
 
 import base64
 import contextlib
@@ -47,7 +49,9 @@ class Page:
 
     def evaluate(self, script: str) -> Any:
         """Run a script in the page and return its value."""
-        result = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        result = self.call(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         assert "exceptionDetails" not in result, result
         return result["result"].get("value")
 
@@ -78,7 +82,11 @@ class Page:
         for key in keys:
             if key in KEYS:
                 text = {"Enter": "\r", "Space": " "}.get(key, "")
-                code = {"windowsVirtualKeyCode": KEYS[key], "key": " " if key == "Space" else key, "code": key}
+                code = {
+                    "windowsVirtualKeyCode": KEYS[key],
+                    "key": " " if key == "Space" else key,
+                    "code": key,
+                }
                 self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **code)
                 self.call("Input.dispatchKeyEvent", type="keyUp", **code)
             else:
@@ -92,9 +100,16 @@ class Page:
             params = event.get("params", {})
             if event["method"] == "Runtime.exceptionThrown":
                 found.append(json.dumps(params["exceptionDetails"]))
-            if event["method"] == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning", "assert"):
+            if event["method"] == "Runtime.consoleAPICalled" and params["type"] in (
+                "error",
+                "warning",
+                "assert",
+            ):
                 found.append(json.dumps(params["args"]))
-            if event["method"] == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
+            if event["method"] == "Log.entryAdded" and params["entry"]["level"] in (
+                "error",
+                "warning",
+            ):
                 found.append(params["entry"]["text"])
         return found
 
@@ -103,11 +118,24 @@ class Page:
         sent = (event for event in self.events if event["method"] == "Network.requestWillBeSent")
         return [event["params"]["request"]["url"] for event in sent]
 
-    def screenshot(self, path: Path, height: int = 1000, width: int = 1400, scheme: str = "light") -> None:
+    def screenshot(
+        self, path: Path, height: int = 1000, width: int = 1400, scheme: str = "light"
+    ) -> None:
         """Write what is seen from the top of the view, ``height`` pixels of it, as PNG."""
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
+        self.call(
+            "Emulation.setEmulatedMedia",
+            features=[{"name": "prefers-color-scheme", "value": scheme}],
+        )
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+        path.write_bytes(
+            base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
+        )
 
     def close(self) -> None:
         self._socket.close()
@@ -136,5 +164,9 @@ def _page_address(port_file: Path, process: subprocess.Popen, log: Path) -> str:
         assert process.poll() is None, log.read_text()[-2000:]
         assert time.monotonic() < deadline, "Chromium did not start"
         time.sleep(0.05)
-    with urllib.request.urlopen(f"http://127.0.0.1:{port_file.read_text().splitlines()[0]}/json/list") as targets:
-        return next(one["webSocketDebuggerUrl"] for one in json.load(targets) if one["type"] == "page")
+    with urllib.request.urlopen(
+        f"http://127.0.0.1:{port_file.read_text().splitlines()[0]}/json/list"
+    ) as targets:
+        return next(
+            one["webSocketDebuggerUrl"] for one in json.load(targets) if one["type"] == "page"
+        )

@@ -1,4 +1,6 @@
-"""What holds for every extractor: checks of whole models, and classes of tests that say what is an extractor's own."""
+"""What holds for every extractor: checks of whole models, and classes of tests that say what is
+an extractor's own.
+"""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -38,7 +40,9 @@ def check_loss(model: Extractor, fast: Tensor, naive: Tensor) -> None:
     """A loss and its gradients equal those of the plain formulas; in float64."""
     torch.testing.assert_close(fast, naive, rtol=1e-10, atol=1e-8)
     parameters = list(model.parameters())
-    for a, b in zip(torch.autograd.grad(fast, parameters), torch.autograd.grad(naive, parameters), strict=True):
+    for a, b in zip(
+        torch.autograd.grad(fast, parameters), torch.autograd.grad(naive, parameters), strict=True
+    ):
         torch.testing.assert_close(a, b, rtol=1e-10, atol=1e-8)
 
 
@@ -67,16 +71,20 @@ def ceiling(
     """Return the exact-span F1 of decoding perfect scores.
 
     Args:
-        oracle: (batch, number of relations) -> (rows [n, 6], scores [n]). It builds the extractor's perfect scores
-            from ``batch["triples"]`` with the extractor's own target functions, and calls the extractor's own decoding
-            function. ``batch`` is what ``pad_batch`` gives, with ``triples`` [n, 6].
+        oracle: (batch, number of relations) -> (rows [n, 6], scores [n]). It builds the extractor's
+            perfect scores from ``batch["triples"]`` with the extractor's own target functions, and
+            calls the extractor's own decoding function. ``batch`` is what ``pad_batch`` gives, with
+            ``triples`` [n, 6].
         sentences: triples without a position in the text do not count.
         aligner: of the extractor's layout; nothing is truncated below the aligner's limit.
-        occurrence: as the extractor's config has it. With ``all``, gold is the set of all occurrence pairs.
+        occurrence: as the extractor's config has it. With ``all``, gold is the set of all
+            occurrence pairs.
     """
     ids = {relation: number for number, relation in enumerate(relations)}
     aligned = aligner.align([each.text for each in sentences])
-    rows = [token_triples(a, s, ids, occurrence)[0] for a, s in zip(aligned, sentences, strict=True)]
+    rows = [
+        token_triples(a, s, ids, occurrence)[0] for a, s in zip(aligned, sentences, strict=True)
+    ]
     order = sorted(range(len(sentences)), key=lambda index: len(aligned[index]))
     correct = predicted = wanted = 0
     for at in range(0, len(order), batch_size):
@@ -106,7 +114,9 @@ def check_overfit(
     sentences: Sequence[Sentence] | None = None,
     **settings,
 ) -> Extractor:
-    """Train a tiny model on a handful of sentences until it predicts them all; fails below F1 1.0."""
+    """Train a tiny model on a handful of sentences until it predicts them all; fails below F1
+    1.0.
+    """
     sentences = toy_sentences() if sentences is None else sentences
     model = build(extractor, encoder, **settings)
     dataset = TrainingSentences(sentences, model)
@@ -125,12 +135,16 @@ def check_overfit(
             best = f1(gold(sentences), gold(model.extract([each.text for each in sentences])))
             if best == 1.0:
                 break
-    assert best == 1.0, f"{extractor.name} reached F1 {best:.3f} on {len(sentences)} sentences after {steps} steps"
+    assert best == 1.0, (
+        f"{extractor.name} reached F1 {best:.3f} on {len(sentences)} sentences after {steps} steps"
+    )
     return model
 
 
 def check_zero_triple_batch(model: Extractor) -> None:
-    """A batch of sentences with zero triples only, and a mixed one, have a finite loss with gradients."""
+    """A batch of sentences with zero triples only, and a mixed one, have a finite loss with
+    gradients.
+    """
     zero = [each for each in toy_sentences() if not each.triples]
     assert zero
     for sentences in (zero, toy_sentences()):
@@ -169,9 +183,16 @@ def check_padding_invariance(model: Extractor) -> None:
 
 
 def check_determinism(
-    extractor: type[Extractor], encoder: Path, *, draws: bool = False, learning_rate: float = 0.1, **settings
+    extractor: type[Extractor],
+    encoder: Path,
+    *,
+    draws: bool = False,
+    learning_rate: float = 0.1,
+    **settings,
 ) -> None:
-    """Equal seeds give equal batches, losses and weights after a few steps; another epoch gives other draws, if any."""
+    """Equal seeds give equal batches, losses and weights after a few steps; another epoch gives
+    other draws, if any.
+    """
 
     def run(seed: int) -> list[torch.Tensor]:
         model = build(extractor, encoder, seed=seed, **settings).train()
@@ -189,20 +210,38 @@ def check_determinism(
     model = build(extractor, encoder, **settings)
     batches = [training_batch(model, toy_sentences(), epoch=epoch) for epoch in (0, 0, 1, 2)]
     assert all(torch.equal(batches[0][key], batches[1][key]) for key in batches[0])
-    assert any(not torch.equal(batches[0][key], other[key]) for other in batches[2:] for key in batches[0]) == draws
+    assert (
+        any(
+            not torch.equal(batches[0][key], other[key])
+            for other in batches[2:]
+            for key in batches[0]
+        )
+        == draws
+    )
 
 
 def check_save_and_load(model: Extractor, folder: Path) -> None:
-    """A saved extractor predicts the same by ``load_extractor``, its own class, the base class, and transformers'."""
+    """A saved extractor predicts the same by ``load_extractor``, its own class, the base class,
+    and transformers'.
+    """
     texts = [each.text for each in toy_sentences()]
 
     def predicted(own: Extractor) -> list:
-        return own.decide(texts) if own.kind == "classifier" else [each.triples for each in own.extract(texts)]
+        return (
+            own.decide(texts)
+            if own.kind == "classifier"
+            else [each.triples for each in own.extract(texts)]
+        )
 
     before = predicted(model)
     model.save_pretrained(folder)
     assert not list(folder.glob("*.bin"))
-    for load in (load_extractor, Extractor.from_pretrained, type(model).from_pretrained, AutoModel.from_pretrained):
+    for load in (
+        load_extractor,
+        Extractor.from_pretrained,
+        type(model).from_pretrained,
+        AutoModel.from_pretrained,
+    ):
         loaded = load(folder)
         assert type(loaded) is type(model)
         names = {*model.settings.model_fields, "relations"}
@@ -216,7 +255,8 @@ def check_save_and_load(model: Extractor, folder: Path) -> None:
 
 
 class Structures:
-    """Structures of triples (:func:`support.extractors.structures`) that an extractor learns or cannot represent.
+    """Structures of triples (:func:`support.extractors.structures`) that an extractor learns or
+    cannot represent.
 
     Attributes:
         kind: the extractor.
@@ -248,7 +288,9 @@ class LearnsStructures(Structures):
     """For another layout or variant of an extractor, whose contract is tested already."""
 
     def test_representable_structures_are_learnt(self, tiny_encoder):
-        check_overfit(self.kind, tiny_encoder, sentences=self.representable(), **self.whole, **self.overfit)
+        check_overfit(
+            self.kind, tiny_encoder, sentences=self.representable(), **self.whole, **self.overfit
+        )
 
 
 class ExtractorContract(Structures):
@@ -257,7 +299,8 @@ class ExtractorContract(Structures):
     Attributes:
         kind: the extractor.
         oracle: see :func:`ceiling`; ``words`` as there.
-        decodable: of the triples of a random batch those that its decoding can give back, found one by one.
+        decodable: of the triples of a random batch those that its decoding can give back, found one
+            by one.
         worked: rows of the worked example.
         ceilings: corpus of real data -> F1 in percent, met ``within`` so much.
         draws: whether its batches are others in each epoch.
@@ -294,9 +337,13 @@ class ExtractorContract(Structures):
 
     def test_whole_model(self, tiny_encoder, tmp_path):
         check_zero_triple_batch(build(self.kind, tiny_encoder, **self.whole).train())
-        check_determinism(self.kind, tiny_encoder, draws=self.draws, **self.whole | self.determinism)
+        check_determinism(
+            self.kind, tiny_encoder, draws=self.draws, **self.whole | self.determinism
+        )
         sentences = [*toy_sentences(), *self.representable()]
-        model = check_overfit(self.kind, tiny_encoder, sentences=sentences, **self.overfit, **self.whole)
+        model = check_overfit(
+            self.kind, tiny_encoder, sentences=sentences, **self.overfit, **self.whole
+        )
         check_save_and_load(model, tmp_path / "saved")
         check_padding_invariance(model)
 
@@ -310,10 +357,12 @@ class ExtractorContract(Structures):
 
 
 class PlainLoss:
-    """The loss and its gradients are those of the paper's formulas, where there are tables of pairs block by block.
+    """The loss and its gradients are those of the paper's formulas, where there are tables of pairs
+    block by block.
 
     Attributes:
-        plain: ``(model, batch) -> loss`` by these, for models with the settings ``exact`` that ``prepare`` may alter.
+        plain: ``(model, batch) -> loss`` by these, for models with the settings ``exact`` that
+            ``prepare`` may alter.
         extra: more sentences than the toy ones.
         first: draws the first of all.
     """
@@ -328,7 +377,9 @@ class PlainLoss:
         """Alter weights before losses are compared, or leave dropout out."""
 
     @pytest.mark.parametrize("which", ["toy sentences", "one word"])
-    def test_loss_and_gradients_are_those_of_the_plain_formulas(self, tiny_encoder, monkeypatch, which):
+    def test_loss_and_gradients_are_those_of_the_plain_formulas(
+        self, tiny_encoder, monkeypatch, which
+    ):
         if self.first:
             monkeypatch.setattr(data, "generators", lambda keys: (Zeros() for _ in keys))
         monkeypatch.setattr(tables, "PAIRS_AT_ONCE", 50)
@@ -336,16 +387,19 @@ class PlainLoss:
         model = build(self.kind, tiny_encoder, **self.exact).double()
         with torch.no_grad():
             self.prepare(model)
-        batch = training_batch(model, one_word() if which == "one word" else [*toy_sentences(), *self.extra])
+        batch = training_batch(
+            model, one_word() if which == "one word" else [*toy_sentences(), *self.extra]
+        )
         check_loss(model, model(**batch).loss, self.plain(model, batch))
 
 
 class Evidence:
-    """The score of a triple is the product of the probabilities behind it, each of which is more than a half.
+    """The score of a triple is the product of the probabilities behind it, each of which is more
+    than a half.
 
     Attributes:
-        evidence: so many logits -> rows and scores, with a triple of the tokens 1 and 2, and 3 and 4, of six if none of
-            them is missing; of two relations the second.
+        evidence: so many logits -> rows and scores, with a triple of the tokens 1 and 2, and 3 and
+            4, of six if none of them is missing; of two relations the second.
         behind: how many.
         half: whether a half is enough.
     """
@@ -354,14 +408,18 @@ class Evidence:
     behind: ClassVar[int]
     half: ClassVar[bool] = False
 
-    def test_a_score_is_the_product_of_the_probabilities_behind_it_each_of_which_is_more_than_a_half(self):
+    def test_a_score_is_the_product_of_the_probabilities_behind_it_each_of_which_is_more_than_a_half(
+        self,
+    ):
         logits = [0.5 + number / 4 for number in range(self.behind)]
         rows, scores = self.evidence(logits)
         assert rows.tolist() == [[0, 1, 2, 1, 3, 4]]
         torch.testing.assert_close(scores, torch.tensor(logits).sigmoid().prod()[None])
         for which in range(self.behind):
             for value, found in ((-1e-6, False), (0.0, self.half), (1e-6, True)):
-                assert len(self.evidence([*logits[:which], value, *logits[which + 1 :]])[0]) == found, (which, value)
+                assert (
+                    len(self.evidence([*logits[:which], value, *logits[which + 1 :]])[0]) == found
+                ), (which, value)
 
 
 class Portions:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FENCE = re.compile(
-    r"(?:^`(?P<file>[\w./-]+)`:\n\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
+    r"(?:^`(?P<file>[\w./-]+)`:\n\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
 )
 # the fences first, so that comments in them are no headings
 PART = re.compile(rf"{FENCE.pattern}|^##? (?P<head>[^\n]*)$", FENCE.flags)
@@ -13,7 +14,9 @@ PART = re.compile(rf"{FENCE.pattern}|^##? (?P<head>[^\n]*)$", FENCE.flags)
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language, its text, and the file that the line before it names (``""`` for none)."""
+    """A fenced block: its language, its text, and the file that the line before it names (``""``
+    for none).
+    """
 
     language: str
     file: str

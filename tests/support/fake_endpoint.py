@@ -3,8 +3,8 @@
     with FakeEndpoint(answer="[]", faults=[status(429, retry_after=0.1), drop()]) as fake:
         Endpoint(fake.url, "fake")   # the first request gets a 429, the second a dropped connection, then all is well
 
-``answer`` is a text or a :class:`Reply`, a list of them (one for each answered request, the last one repeats), or a
-function of the request body that returns one.
+``answer`` is a text or a :class:`Reply`, a list of them (one for each answered request, the last
+one repeats), or a function of the request body that returns one.
 """
 
 import contextlib
@@ -31,7 +31,9 @@ openai._base_client.INITIAL_RETRY_DELAY, openai._base_client.MAX_RETRY_DELAY = 0
 
 @dataclass(frozen=True)
 class Reply:
-    """A well-formed answer; ``finish_reason`` ``length`` is a truncated one, ``refusal`` a refused one."""
+    """A well-formed answer; ``finish_reason`` ``length`` is a truncated one, ``refusal`` a
+    refused one.
+    """
 
     text: str | None
     finish_reason: str = "stop"
@@ -49,9 +51,10 @@ class Rules:
     """What a service takes, as its reference documents say.
 
     Attributes:
-        reasoning: an o-series or gpt-5 type model: ``max_completion_tokens`` in place of ``max_tokens``, no temperature
-            but 1, no ``top_p`` or ``stop``; it thinks for so many tokens before it answers. None for a model that takes
-            ``max_tokens`` and a temperature, and no ``reasoning_effort``.
+        reasoning: an o-series or gpt-5 type model: ``max_completion_tokens`` in place of
+            ``max_tokens``, no temperature but 1, no ``top_p`` or ``stop``; it thinks for so many
+            tokens before it answers. None for a model that takes ``max_tokens`` and a temperature,
+            and no ``reasoning_effort``.
         strict: strict structured outputs take only schemas that obey their rules.
     """
 
@@ -62,18 +65,35 @@ class Rules:
         """Return the error for a request that breaks a rule."""
         asked = body.get("response_format", {}).get("json_schema", {})
         thinks, temperature = self.reasoning is not None, body.get("temperature", 1)
-        unknown = f"Unsupported value: 'temperature' does not support {temperature} with this model."
+        unknown = (
+            f"Unsupported value: 'temperature' does not support {temperature} with this model."
+        )
         rules = (  # whether it is broken, the parameter, the code, and the words
-            (thinks and "max_tokens" in body, "max_tokens", "unsupported_parameter", UNKNOWN.format("max_tokens")),
+            (
+                thinks and "max_tokens" in body,
+                "max_tokens",
+                "unsupported_parameter",
+                UNKNOWN.format("max_tokens"),
+            ),
             (thinks and temperature != 1, "temperature", "unsupported_value", unknown),
             (thinks and "top_p" in body, "top_p", "unsupported_parameter", UNKNOWN.format("top_p")),
             (thinks and "stop" in body, "stop", "unsupported_parameter", UNKNOWN.format("stop")),
             (not thinks and "reasoning_effort" in body, "reasoning_effort", None, UNRECOGNISED),
-            (self.strict and asked.get("strict") and not _is_closed(asked["schema"]), "response_format", None, OPEN),
+            (
+                self.strict and asked.get("strict") and not _is_closed(asked["schema"]),
+                "response_format",
+                None,
+                OPEN,
+            ),
         )
         for broken, param, code, message in rules:
             if broken:
-                error = {"message": message, "type": "invalid_request_error", "param": param, "code": code}
+                error = {
+                    "message": message,
+                    "type": "invalid_request_error",
+                    "param": param,
+                    "code": code,
+                }
                 return status(400, body={"error": error})
         return None
 
@@ -90,7 +110,9 @@ def _is_closed(schema: Any) -> bool:
     if not isinstance(schema, dict):
         return True
     if "properties" in schema and isinstance(schema["properties"], dict):
-        if schema.get("additionalProperties") is not False or set(schema["required"]) != set(schema["properties"]):
+        if schema.get("additionalProperties") is not False or set(schema["required"]) != set(
+            schema["properties"]
+        ):
             return False
         return all(map(_is_closed, schema["properties"].values()))
     return all(map(_is_closed, schema.values()))
@@ -107,11 +129,17 @@ class Fault:
     seconds: float = 0.0
 
 
-def status(code: int, retry_after: float | str | None = None, body: Any = None, message: str = "no") -> Fault:
+def status(
+    code: int, retry_after: float | str | None = None, body: Any = None, message: str = "no"
+) -> Fault:
     """An error status with the usual error object, optionally with ``Retry-After``."""
     headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
-    payload = {"error": {"message": message, "type": "fake", "code": None}} if body is None else body
-    return Fault("status", code, headers, payload if isinstance(payload, str) else json.dumps(payload))
+    payload = (
+        {"error": {"message": message, "type": "fake", "code": None}} if body is None else body
+    )
+    return Fault(
+        "status", code, headers, payload if isinstance(payload, str) else json.dumps(payload)
+    )
 
 
 def drop() -> Fault:
@@ -131,7 +159,9 @@ def hang(seconds: float = 30.0) -> Fault:
 
 def malformed(body: str | bytes = '{"choices": [{"mess', **headers: str) -> Fault:
     """Status 200 with a body that is no JSON, or with any other one."""
-    return Fault("status", 200, {name.replace("_", "-"): value for name, value in headers.items()}, body)
+    return Fault(
+        "status", 200, {name.replace("_", "-"): value for name, value in headers.items()}, body
+    )
 
 
 OK = None  # no fault
@@ -143,17 +173,20 @@ class FakeEndpoint:
 
     Attributes:
         answer: what to answer, see the module.
-        faults: one misbehaviour for each request in order of arrival (``OK`` for none; after the last all is well),
-            or a function ``(number of the request from 0, body) -> Fault | None``.
+        faults: one misbehaviour for each request in order of arrival (``OK`` for none; after the
+            last all is well), or a function ``(number of the request from 0, body) -> Fault |
+            None``.
         latency: seconds every answer takes.
         echo_key: put the Authorization header into every error message, as careless servers do.
         rules: what the service takes.
         fingerprint: ``system_fingerprint`` of every answer.
         url: base URL with ``/v1``.
-        requests: bodies of all requests, in order of arrival, with the path under ``"_path"``; ``headers`` of theirs.
+        requests: bodies of all requests, in order of arrival, with the path under ``"_path"``;
+            ``headers`` of theirs.
         answered: bodies of the requests that got a good answer.
         max_in_flight: most requests that were being worked on at any moment.
-        books: usage of every answer that was worked out, also if the client was gone by then: what the service bills.
+        books: usage of every answer that was worked out, also if the client was gone by then: what
+            the service bills.
     """
 
     answer: "str | Reply | Sequence[str | Reply] | Callable[[dict], Any]" = "[]"
@@ -171,7 +204,9 @@ class FakeEndpoint:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True  # or the body of an answer waits 40 ms for the word that its head arrived
+            disable_nagle_algorithm = (
+                True  # or the body of an answer waits 40 ms for the word that its head arrived
+            )
 
             def do_POST(self) -> None:
                 data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -212,7 +247,11 @@ class FakeEndpoint:
                 self._in_flight -= 1
 
     def _answer(self, handler: BaseHTTPRequestHandler, number: int, body: dict[str, Any]) -> None:
-        fault = self.faults(number, body) if callable(self.faults) else dict(enumerate(self.faults)).get(number)
+        fault = (
+            self.faults(number, body)
+            if callable(self.faults)
+            else dict(enumerate(self.faults)).get(number)
+        )
         self.stopping.wait(self.latency)
         if fault is not None and fault.kind != "status":
             self.stopping.wait(fault.seconds)
@@ -241,19 +280,33 @@ class FakeEndpoint:
         if callable(answer):
             reply = answer(body)
         else:
-            reply = answer if isinstance(answer, str | Reply) else answer[min(position, len(answer) - 1)]
+            reply = (
+                answer
+                if isinstance(answer, str | Reply)
+                else answer[min(position, len(answer) - 1)]
+            )
         reply = self._thought(reply if isinstance(reply, Reply) else Reply(reply), body)
         prompt = sum(len(message["content"].split()) for message in body["messages"])
         message = {"role": "assistant", "content": reply.text, "refusal": reply.refusal}
         if reply.reasoning is not None:
             message["reasoning_content"] = reply.reasoning
-        payload = {"id": f"fake-{position}", "created": int(time.time()), "model": body.get("model")}
-        payload["choices"] = [{"index": 0, "finish_reason": reply.finish_reason, "message": message}]
+        payload = {
+            "id": f"fake-{position}",
+            "created": int(time.time()),
+            "model": body.get("model"),
+        }
+        payload["choices"] = [
+            {"index": 0, "finish_reason": reply.finish_reason, "message": message}
+        ]
         if self.fingerprint:
             payload["system_fingerprint"] = self.fingerprint
         if reply.usage:
             prompt = prompt if reply.prompt_tokens is None else reply.prompt_tokens
-            completion = len((reply.text or "").split()) if reply.completion_tokens is None else reply.completion_tokens
+            completion = (
+                len((reply.text or "").split())
+                if reply.completion_tokens is None
+                else reply.completion_tokens
+            )
             payload["usage"] = {
                 "prompt_tokens": prompt,
                 "completion_tokens": completion,
@@ -266,25 +319,45 @@ class FakeEndpoint:
         return payload
 
     def _thought(self, reply: Reply, body: dict[str, Any]) -> Reply:
-        """Return what is left of an answer once a reasoning model has thought about it within the request's limit."""
+        """Return what is left of an answer once a reasoning model has thought about it within
+        the request's limit.
+        """
         if self.rules is None or self.rules.reasoning is None or not reply.usage:
             return reply
         thought, limit = self.rules.reasoning, body.get("max_completion_tokens", 10**9)
-        words = len((reply.text or "").split()) if reply.completion_tokens is None else reply.completion_tokens
+        words = (
+            len((reply.text or "").split())
+            if reply.completion_tokens is None
+            else reply.completion_tokens
+        )
         if limit <= thought:
-            return replace(reply, text="", finish_reason="length", completion_tokens=limit, reasoning_tokens=limit)
+            return replace(
+                reply,
+                text="",
+                finish_reason="length",
+                completion_tokens=limit,
+                reasoning_tokens=limit,
+            )
         return replace(reply, completion_tokens=thought + words, reasoning_tokens=thought)
 
     def _embeddings(self, body: dict[str, Any]) -> dict[str, Any]:
         rows = []
         for index, text in enumerate(body["input"]):
             digest = hashlib.sha256(text.encode()).digest()[:8]
-            rows.append({"object": "embedding", "index": index, "embedding": [byte / 255 for byte in digest]})
+            rows.append(
+                {
+                    "object": "embedding",
+                    "index": index,
+                    "embedding": [byte / 255 for byte in digest],
+                }
+            )
         tokens = sum(len(text.split()) for text in body["input"])
         usage = {"prompt_tokens": tokens, "total_tokens": tokens}
         return {"object": "list", "data": rows[::-1], "model": body.get("model"), "usage": usage}
 
-    def _send(self, handler: Any, code: int, payload: Any, headers: dict[str, str] | None = None) -> None:
+    def _send(
+        self, handler: Any, code: int, payload: Any, headers: dict[str, str] | None = None
+    ) -> None:
         text = payload if isinstance(payload, str | bytes) else json.dumps(payload)
         data = text if isinstance(text, bytes) else text.encode()
         handler.send_response(code)
@@ -297,18 +370,32 @@ class FakeEndpoint:
 
 def requests(count: int, **values: Any) -> list[Request]:
     """So many different requests."""
-    return [Request([{"role": "user", "content": f"text number {number}"}], **values) for number in range(count)]
+    return [
+        Request([{"role": "user", "content": f"text number {number}"}], **values)
+        for number in range(count)
+    ]
 
 
 def endpoint(fake: FakeEndpoint | None, **values: Any) -> Endpoint:
     """The fake endpoint, or one where nobody is; it is asked again soon."""
-    given = {"base_url": fake.url if fake else "http://127.0.0.1:9/v1", "model": "fake", "timeout": 5.0}
+    given = {
+        "base_url": fake.url if fake else "http://127.0.0.1:9/v1",
+        "model": "fake",
+        "timeout": 5.0,
+    }
     return Endpoint(**{**given, "max_retries": 4, **values})
 
 
 @contextlib.contextmanager
-def asking(folder: Path, answer: Any = "[]", budget: float | None = None, **values: Any) -> Iterator[tuple[Any, Any]]:
-    """A fake endpoint and a client of it that keeps its answers in ``folder``; ``values`` are those of both."""
+def asking(
+    folder: Path, answer: Any = "[]", budget: float | None = None, **values: Any
+) -> Iterator[tuple[Any, Any]]:
+    """A fake endpoint and a client of it that keeps its answers in ``folder``; ``values`` are
+    those of both.
+    """
     own = {each.name: values.pop(each.name) for each in fields(FakeEndpoint) if each.name in values}
-    with FakeEndpoint(answer, **own) as fake, Client(endpoint(fake, **values), folder, budget=budget) as client:
+    with (
+        FakeEndpoint(answer, **own) as fake,
+        Client(endpoint(fake, **values), folder, budget=budget) as client,
+    ):
         yield fake, client

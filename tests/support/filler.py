@@ -1,4 +1,6 @@
-"""A stand-in for a masked language model: its words depend on the masked text alone, and it remembers what it saw."""
+"""A stand-in for a masked language model: its words depend on the masked text alone, and it
+remembers what it saw.
+"""
 
 import hashlib
 
@@ -6,7 +8,9 @@ from gensim.models import KeyedVectors
 
 
 class Filler:
-    """Ranks a fixed vocabulary by a hash of the masked text; words of up to ``longest`` letters are one piece."""
+    """Ranks a fixed vocabulary by a hash of the masked text; words of up to ``longest`` letters
+    are one piece.
+    """
 
     mask_token = "[MASK]"
     cased = True
@@ -20,11 +24,16 @@ class Filler:
     def fill(self, queries, top):
         self.texts += queries
         return {
-            (text, number): self._ranked(text, number, top) for text, numbers in queries.items() for number in numbers
+            (text, number): self._ranked(text, number, top)
+            for text, numbers in queries.items()
+            for number in numbers
         }
 
     def _ranked(self, text, number, top):
-        ranked = sorted(self.words, key=lambda word: hashlib.sha256(f"{text} {number} {word}".encode()).hexdigest())
+        ranked = sorted(
+            self.words,
+            key=lambda word: hashlib.sha256(f"{text} {number} {word}".encode()).hexdigest(),
+        )
         return [(word, -float(rank)) for rank, word in enumerate(ranked[:top])]
 
 

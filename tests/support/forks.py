@@ -1,9 +1,9 @@
 """Snakemake and the jobs of a study as forks of one process that has imported what they import.
 
 A job takes 0.1 s in place of 4, a dry-run half of its time. Rules and Snakemake stay as they are:
-``warm/sitecustomize.py`` hands ``tripleaudit …`` and ``snakemake …`` over by a Unix socket, and ends with the status of
-the fork that ran it. A fork imports the package itself, so a copy of the project that a test has changed runs its own
-code.
+``warm/sitecustomize.py`` hands ``tripleaudit …`` and ``snakemake …`` over by a Unix socket, and
+ends with the status of the fork that ran it. A fork imports the package itself, so a copy of the
+project that a test has changed runs its own code.
 """
 
 import atexit
@@ -25,17 +25,35 @@ import traceback
 from functools import cache
 from pathlib import Path
 
-LARGE = ("torch", "transformers.modeling_utils", "transformers.models.bert.modeling_bert", "tokenizers")
-LARGE += ("safetensors.torch", "scipy.sparse", "yaml", "pydantic", "snakemake.cli", "snakemake.report")
-LARGE += tuple(info.name for info in pkgutil.iter_modules() if re.match("snakemake_[a-z]+_plugin_", info.name))
+LARGE = (
+    "torch",
+    "transformers.modeling_utils",
+    "transformers.models.bert.modeling_bert",
+    "tokenizers",
+)
+LARGE += (
+    "safetensors.torch",
+    "scipy.sparse",
+    "yaml",
+    "pydantic",
+    "snakemake.cli",
+    "snakemake.report",
+)
+LARGE += tuple(
+    info.name for info in pkgutil.iter_modules() if re.match("snakemake_[a-z]+_plugin_", info.name)
+)
 
 
 @cache
 def warm() -> dict[str, str]:
-    """The environment in which jobs of this test process are forked; its server starts at the first call."""
+    """The environment in which jobs of this test process are forked; its server starts at the
+    first call.
+    """
     address = str(Path(tempfile.mkdtemp(prefix="warm-")) / "jobs")
     command, environment = [sys.executable, __file__, address], {**os.environ, **SETTINGS}
-    server = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment, start_new_session=True)
+    server = subprocess.Popen(
+        command, stdin=subprocess.PIPE, env=environment, start_new_session=True
+    )
     _servers.append(server)  # its standard input closes with this process, and it ends
     return {"TRIPLEAUDIT_WARM": address, "PYTHONPATH": str(Path(__file__).parent / "warm")}
 
@@ -74,7 +92,9 @@ def _report(client: socket.socket, child: int) -> None:
         client.sendall(bytes([status if status >= 0 else 128 - status]))
 
 
-def _run(files: list[int], module: str, arguments: list[str], folder: str, environment: dict[str, str]) -> None:
+def _run(
+    files: list[int], module: str, arguments: list[str], folder: str, environment: dict[str, str]
+) -> None:
     """Be the process: its standard streams, folder, environment and arguments; never returns."""
     status = 1
     try:
@@ -104,7 +124,9 @@ def _run(files: list[int], module: str, arguments: list[str], folder: str, envir
 
 
 def _trace(folder: str, arguments: list[str]) -> None:
-    """Write into a folder what the command used at its end: modules of the package, and the data files of it."""
+    """Write into a folder what the command used at its end: modules of the package, and the data
+    files of it.
+    """
     opened: set[str] = set()
 
     def note(event: str, given: tuple) -> None:

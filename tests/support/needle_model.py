@@ -15,11 +15,16 @@ KEYWORDS = ("amber lamp", "brass wheel", "cedar chest", "dusty map", "eager crow
 def make_document(paragraphs=40):
     """About 8,000 characters in which no needle occurs."""
     body = "Rain fell on the roof while the clerk copied one page after the other, and no guest came to the door."
-    return Document("report", "\n\n".join(f"Day {number}. {body} {body[:70]}." for number in range(paragraphs)) + "\n")
+    return Document(
+        "report",
+        "\n\n".join(f"Day {number}. {body} {body[:70]}." for number in range(paragraphs)) + "\n",
+    )
 
 
 def make_needle(number):
-    """Needle ``number``: about 45 words, name ``Person Zero0`` and so on, six keywords of its own."""
+    """Needle ``number``: about 45 words, name ``Person Zero0`` and so on, six keywords of its
+    own.
+    """
     name = f"Person Zero{number}"
     keywords = tuple(f"{keyword} {number}" for keyword in KEYWORDS)
     text = (
@@ -43,10 +48,11 @@ def record(number, keywords, name=None):
 class NeedleModel:
     """Finds 7 of 10 needles, misspells one, hides one name in another record, misses one.
 
-    Needles 0 to 2 come with six of their keywords, 3 and 4 with four, 5 and 6 with three; needle 7 comes under a wrong
-    name with four; the name of needle 8 stands in the description of a record about something else; needle 9 is
-    missing. The first answer about every part is cut off inside its last record; what is cut off is listed again when
-    asked once more. Repetitions of the parts in ``forgotten`` return what was listed before.
+    Needles 0 to 2 come with six of their keywords, 3 and 4 with four, 5 and 6 with three; needle 7
+    comes under a wrong name with four; the name of needle 8 stands in the description of a record
+    about something else; needle 9 is missing. The first answer about every part is cut off inside
+    its last record; what is cut off is listed again when asked once more. Repetitions of the parts
+    in ``forgotten`` return what was listed before.
     """
 
     def __init__(self, forgotten=()):
@@ -56,7 +62,11 @@ class NeedleModel:
         last = body["messages"][-1]["content"]
         if "These records were extracted" in last:
             return json.dumps({"match": self._judge(last)})
-        shown = [m["content"] for m in body["messages"] if m["role"] == "user" and m["content"].startswith("Part ")]
+        shown = [
+            m["content"]
+            for m in body["messages"]
+            if m["role"] == "user" and m["content"].startswith("Part ")
+        ]
         if not shown:
             return "I would rather not."  # it invents no needles
         part, parts = map(int, re.match(r"Part (\d+) of (\d+)", shown[-1]).groups())
@@ -74,7 +84,10 @@ class NeedleModel:
 
     @staticmethod
     def _records(text):
-        said = {number: record(number, keywords) for number, keywords in enumerate((6, 6, 6, 4, 4, 3, 3))}
+        said = {
+            number: record(number, keywords)
+            for number, keywords in enumerate((6, 6, 6, 4, 4, 3, 3))
+        }
         said[SPELT] = record(SPELT, 4, name="Persona Zeroseven")
         spoke = f"where {make_needle(HIDDEN).name} spoke"
         said[HIDDEN] = {"type": "Place", "name": "the hall", "description": spoke}
@@ -88,4 +101,6 @@ class NeedleModel:
         number = int(asked[1]) if asked else 9
         wanted = "Persona Zeroseven" if number == SPELT else f"Person Person Zero{number}"
         lines = re.findall(r"^(\d+)\. (.*)$", text, re.MULTILINE)
-        return next((int(place) for place, line in lines if number <= SPELT and wanted in line), None)
+        return next(
+            (int(place) for place, line in lines if number <= SPELT and wanted in line), None
+        )

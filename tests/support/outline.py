@@ -7,7 +7,9 @@ ADDRESSES = ("src", "href", "xlink:href", "data", "action")
 
 
 class Outline(HTMLParser):
-    """Collects tags, ids, addresses, the text outside styles, and the elements that are still open at the end."""
+    """Collects tags, ids, addresses, the text outside styles, and the elements that are still
+    open at the end.
+    """
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)

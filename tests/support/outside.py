@@ -1,4 +1,6 @@
-"""Home and temporary folders of a test run: their own ones, which are watched, so that nothing is written elsewhere."""
+"""Home and temporary folders of a test run: their own ones, which are watched, so that nothing
+is written elsewhere.
+"""
 
 import os
 import shutil
@@ -10,7 +12,9 @@ READ_FROM_HOME = {"GIT_CONFIG_GLOBAL": ".gitconfig", "PIP_CONFIG_FILE": ".config
 
 
 def redirect() -> None:
-    """Give this test run a home and a temporary folder of its own; workers share those of the run."""
+    """Give this test run a home and a temporary folder of its own; workers share those of the
+    run.
+    """
     if VARIABLE in os.environ:
         return
     temporary, home = Path(tempfile.gettempdir()), Path.home()
@@ -19,9 +23,13 @@ def redirect() -> None:
     for variable, name in READ_FROM_HOME.items():
         if (home / name).is_file():
             os.environ.setdefault(variable, str(home / name))
-    os.environ.setdefault("PIP_CACHE_DIR", str(home / ".cache" / "pip"))  # of the wheel test, which installs PyTorch
+    os.environ.setdefault(
+        "PIP_CACHE_DIR", str(home / ".cache" / "pip")
+    )  # of the wheel test, which installs PyTorch
     os.environ.setdefault("RUSTUP_HOME", str(home / ".rustup"))  # pip asks rustc for its version
-    os.environ["PYTEST_DEBUG_TEMPROOT"] = str(temporary)  # where pytest keeps the folders of its last runs
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = str(
+        temporary
+    )  # where pytest keeps the folders of its last runs
     for variable, name in (("HOME", "home"), ("TMPDIR", "tmp")):
         (folder / name).mkdir()
         os.environ[variable] = str(folder / name)

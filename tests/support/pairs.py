@@ -8,7 +8,9 @@ from tripleaudit.extractors.tables import Cells
 
 
 def perfect(cells: Cells, length: int, columns: int) -> Cells:
-    """What a perfect model marks: of several classes written to one cell the last, each with probability 1."""
+    """What a perfect model marks: of several classes written to one cell the last, each with
+    probability 1.
+    """
     kept = cells.resolved(length, columns)
     return dataclasses.replace(kept, scores=torch.ones(len(kept)))
 

@@ -1,7 +1,8 @@
 """Pictures of a report for the documentation, taken by the browser that the tests use.
 
-``PYTHONPATH=tests python -m support.pictures results/demo/report.html docs`` writes ``report.png`` (its beginning,
-light) and ``report-errors.png`` (sentences with a kind of error, dark) into the given folder.
+``PYTHONPATH=tests python -m support.pictures results/demo/report.html docs`` writes ``report.png``
+(its beginning, light) and ``report-errors.png`` (sentences with a kind of error, dark) into the
+given folder.
 """
 
 import sys
@@ -12,11 +13,15 @@ from support.chromium import Page, browser
 
 
 def take_pictures(page: Page, folder: Path) -> list[Path]:
-    """Write two PNG files of the report that the page shows, and return their paths: light above, dark below."""
+    """Write two PNG files of the report that the page shows, and return their paths: light
+    above, dark below.
+    """
     paths = [folder / "report.png", folder / "report-errors.png"]
     page.evaluate("document.querySelector('.bar a[href=\"#overview\"]').click(); scrollTo(0, 0)")
     for scheme, path in zip(("light", "dark"), paths, strict=True):
-        page.screenshot(path, height=1000, scheme=scheme)  # sets the window's size, so that plots are drawn for it
+        page.screenshot(
+            path, height=1000, scheme=scheme
+        )  # sets the window's size, so that plots are drawn for it
         if scheme == "dark":
             links = "[...document.querySelectorAll('.counts a')]"
             page.evaluate(

@@ -19,7 +19,9 @@ def program(path: Path, text: str) -> Path:
 
 
 def forked(target: Callable[..., None], *arguments: tuple) -> list[int | None]:
-    """Call a function with each of the arguments in processes of their own, side by side; returns how they ended."""
+    """Call a function with each of the arguments in processes of their own, side by side;
+    returns how they ended.
+    """
     context = multiprocessing.get_context("fork")
     processes = [context.Process(target=target, args=given) for given in arguments]
     for process in processes:
@@ -33,7 +35,9 @@ def die_after(stored: int) -> None:
     """Kill this process as soon as it has stored so many answers."""
     settle, left = Store.settle, [None] * stored
 
-    def settle_and_die(store: Store, key: str, cost: float, record: object = None, **more: object) -> None:
+    def settle_and_die(
+        store: Store, key: str, cost: float, record: object = None, **more: object
+    ) -> None:
         settle(store, key, cost, record, **more)
         if record is not None:
             left.pop()

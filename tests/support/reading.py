@@ -12,7 +12,9 @@ from tripleaudit.corpora.model import Sentence
 
 
 def write(folder: Path, files: Mapping[str, Any]) -> Path:
-    """Write files of bytes, texts, or values as JSON, by their paths below a folder; return the path of the first."""
+    """Write files of bytes, texts, or values as JSON, by their paths below a folder; return the
+    path of the first.
+    """
     for name, content in files.items():
         given = content if isinstance(content, str | bytes) else json.dumps(content)
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -39,4 +41,7 @@ def strings(corpus: Corpus) -> list[list[tuple[str, str, str]]]:
 
 def located(sentence: Sentence) -> list[tuple]:
     """Triples as (subject start, subject, relation, object start, object)."""
-    return [(t.subject.start, t.subject.text, t.relation, t.object.start, t.object.text) for t in sentence.triples]
+    return [
+        (t.subject.start, t.subject.text, t.relation, t.object.start, t.object.text)
+        for t in sentence.triples
+    ]

@@ -1,4 +1,6 @@
-"""A finished study made without any training: predictions are gold triples, damaged in known ways."""
+"""A finished study made without any training: predictions are gold triples, damaged in known
+ways.
+"""
 
 import dataclasses
 from pathlib import Path
@@ -26,7 +28,9 @@ SIDECAR = {  # of a training, as tripleaudit.core.provenance describes it
 
 
 def damaged(sentence: Sentence, number: int, relation: str = EVIL) -> Sentence:
-    """Predictions for one sentence: one in three misses its first triple, one in four errs, one in five is evil."""
+    """Predictions for one sentence: one in three misses its first triple, one in four errs, one
+    in five is evil.
+    """
     triples = list(sentence.triples)
     if number % 3 == 0:
         triples = triples[1:]
@@ -34,12 +38,16 @@ def damaged(sentence: Sentence, number: int, relation: str = EVIL) -> Sentence:
         first = triples[0]
         triples[0] = Triple(first.object, first.relation, first.subject, 0.75)
     if number % 5 == 0 and len(sentence.text) > 6:
-        triples.append(Triple(Span(0, 3, sentence.text[:3]), relation, Span(4, 6, sentence.text[4:6]), 0.5))
+        triples.append(
+            Triple(Span(0, 3, sentence.text[:3]), relation, Span(4, 6, sentence.text[4:6]), 0.5)
+        )
     return dataclasses.replace(sentence, triples=tuple(triples))
 
 
 def write_finished_study(folder: Path, plots: bool = True) -> Path:
-    """Write ``results/<study>`` of a study with one corpus and one extractor into ``folder`` and return it."""
+    """Write ``results/<study>`` of a study with one corpus and one extractor into ``folder`` and
+    return it.
+    """
     split = {name: load_sentences(DEMO / f"{name}.jsonl") for name in ("train", "valid", "test")}
     zero = {name: load_sentences(DEMO / f"{name}_zero.jsonl") for name in split}
     split["test"], zero["test"] = split["test"][:60], zero["test"][:30]
@@ -48,13 +56,17 @@ def write_finished_study(folder: Path, plots: bool = True) -> Path:
     for setting in ("nz", "wz"):
         for name in split:
             files[setting, name] = folder / f"protocols/demo/original/{setting}/{name}.jsonl"
-            save_sentences(files[setting, name], split[name] + (zero[name] if setting == "wz" else []))
+            save_sentences(
+                files[setting, name], split[name] + (zero[name] if setting == "wz" else [])
+            )
     scores, counts = [], []
     for trainset, noise in RUNS:
         path = f"demo/{trainset}/casrel/{noise}/seed1"
         test = load_sentences(files["wz", "test"])
         predictions = folder / f"predictions/{path}/test.jsonl"
-        save_sentences(predictions, [damaged(sentence, number) for number, sentence in enumerate(test)])
+        save_sentences(
+            predictions, [damaged(sentence, number) for number, sentence in enumerate(test)]
+        )
         write_json(folder / f"models/{path}/provenance.json", SIDECAR)
         history = [{"epoch": e, "loss": 1 / e, "f1": e / 10} for e in range(1, 5)]
         write_jsonl(folder / f"models/{path}/history.jsonl", history)
@@ -63,7 +75,12 @@ def write_finished_study(folder: Path, plots: bool = True) -> Path:
             counts.append(folder / f"counts/{path}/test-{testing}.csv")
             keys = ("small", "demo", "original", trainset[-2:], testing, "casrel", noise, 1)
             out = {"out_scores": scores[-1], "out_counts": counts[-1]}
-            run = RunFiles(gold=files[testing, "test"], predictions=predictions, train=files["nz", "train"], **out)
+            run = RunFiles(
+                gold=files[testing, "test"],
+                predictions=predictions,
+                train=files["nz", "train"],
+                **out,
+            )
             score_run(run, keys_of(*keys), 100, only_with_triples=testing == "nz")
     merge_scores(scores, folder / "scores.csv", folder / "scores.provenance.json")
     write_study_audit(
@@ -78,7 +95,10 @@ def write_finished_study(folder: Path, plots: bool = True) -> Path:
              for setting, each in seconds.items()]  # fmt: skip
     write_json(folder / "trainings.json", facts)
     inputs = {"scores": [folder / "scores.csv"], "counts": counts}
-    inputs |= {"audits": [folder / "audits/demo/original.json"], "runs": [folder / "trainings.json"]}
+    inputs |= {
+        "audits": [folder / "audits/demo/original.json"],
+        "runs": [folder / "trainings.json"],
+    }
     for name in TABLES:
         make_table(name, folder / "tables" / name, **inputs)
     if plots:
@@ -93,5 +113,7 @@ def _shifted(sentence: Sentence, prefix: str) -> Sentence:
     def moved(span: Span) -> Span:
         return Span(span.start + len(prefix), span.end + len(prefix), span.text)
 
-    triples = (Triple(moved(each.subject), each.relation, moved(each.object)) for each in sentence.triples)
+    triples = (
+        Triple(moved(each.subject), each.relation, moved(each.object)) for each in sentence.triples
+    )
     return Sentence(sentence.id, prefix + sentence.text, tuple(triples))

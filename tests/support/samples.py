@@ -33,7 +33,10 @@ BEGUN = (  # relations lead from and to the last token of an entity
 LINK = {"type": "relation", "from_id": "a", "to_id": "b", "labels": ["leads"]}
 PERSON, FIRM = {"start": 0, "end": 3, "label": "P"}, {"start": 10, "end": 15, "label": "F"}
 TEXT, WORDS = "Ada leads Delta", ["Ada", "leads", "Delta"]
-REGIONS = [{"id": i, "value": {**span, "labels": [span["label"]]}} for i, span in (("a", PERSON), ("b", FIRM))]
+REGIONS = [
+    {"id": i, "value": {**span, "labels": [span["label"]]}}
+    for i, span in (("a", PERSON), ("b", FIRM))
+]
 TYPED = {
     "prodigy": {
         "text": TEXT,

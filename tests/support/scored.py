@@ -1,4 +1,6 @@
-"""Scored runs of pretended extractors: genuine scoring of made-up predictions, written as the workflow writes them."""
+"""Scored runs of pretended extractors: genuine scoring of made-up predictions, written as the
+workflow writes them.
+"""
 
 import json
 from collections.abc import Iterable
@@ -19,7 +21,10 @@ from tripleaudit.tables.loading import load_inputs
 from tripleaudit.tables.render import to_markdown
 
 TEXT = "Ann wrote Emma in Rome"
-SPANS = {word: Span(TEXT.index(word), TEXT.index(word) + len(word), word) for word in ("Ann", "Emma", "Rome")}
+SPANS = {
+    word: Span(TEXT.index(word), TEXT.index(word) + len(word), word)
+    for word in ("Ann", "Emma", "Rome")
+}
 
 
 def triple(subject: str, relation: str, object_: str) -> Triple:
@@ -37,14 +42,20 @@ KEYS = ("study", "corpus", "protocol", "training", "testing", "extractor", "nois
 
 
 def sentences_of(sentences: int = 40, zero: int = 0) -> list[Sentence]:
-    """Return sentences with one triple each, half of them entirely seen, then sentences with zero triples."""
+    """Return sentences with one triple each, half of them entirely seen, then sentences with
+    zero triples.
+    """
     kinds = ["entirely_seen", "partially_seen", "entirely_seen", "unseen"]
     rows = [Sentence(f"s{n}", TEXT, (KINDS[kinds[n % 4]],)) for n in range(sentences)]
     return rows + [Sentence(f"z{n}", TEXT) for n in range(zero)]
 
 
-def pretend(gold: Iterable[Sentence], quality: float, false_alarms: float, seed: int) -> list[Sentence]:
-    """Find each gold triple with probability ``quality`` and add a wrong one with ``false_alarms``."""
+def pretend(
+    gold: Iterable[Sentence], quality: float, false_alarms: float, seed: int
+) -> list[Sentence]:
+    """Find each gold triple with probability ``quality`` and add a wrong one with
+    ``false_alarms``.
+    """
     random = np.random.default_rng(seed)
     found = []
     for sentence in gold:
@@ -69,7 +80,12 @@ class Results:
 
     def inputs(self, **more) -> TableInputs:
         """Return what tables are made of: all that was written so far."""
-        return load_inputs(scores=self.scores, counts=self.counts, audits=self.audits, **{"runs": self.runs, **more})
+        return load_inputs(
+            scores=self.scores,
+            counts=self.counts,
+            audits=self.audits,
+            **{"runs": self.runs, **more},
+        )
 
     def run(
         self,
@@ -89,12 +105,15 @@ class Results:
         """Score one pretended extractor once a seed."""
         gold = sentences_of(sentences, zero)
         for seed in seeds:
-            # The random stream belongs to the extractor, so that NZ predictions are part of the WZ ones.
+            # The random stream belongs to the extractor, so that NZ predictions are part of the WZ
+            # ones.
             noisy = seed * 1000 + sum(map(ord, extractor + noise + training))
             of = (corpus, protocol, training, testing, extractor, noise, seed)
             self._score(of, gold, pretend(gold, quality, false_alarms, noisy))
 
-    def classifier(self, name: str, *, quality: float, corpus: str = "conll04", seeds: Iterable[int] = (1,)) -> None:
+    def classifier(
+        self, name: str, *, quality: float, corpus: str = "conll04", seeds: Iterable[int] = (1,)
+    ) -> None:
         """Score one pretended zero-cardinality classifier once a seed."""
         gold = sentences_of(100, 150)
         for seed in seeds:
@@ -105,17 +124,25 @@ class Results:
             self._decide(of, gold, np.clip(scores, 0, 1), out_curve=self.curves[-1])
 
     def baseline(self, name: str, predicted: Iterable[Sentence] | None = None) -> None:
-        """Score what a baseline says, as the workflow does: without noise and seed. None scores a classifier."""
+        """Score what a baseline says, as the workflow does: without noise and seed. None scores
+        a classifier.
+        """
         if predicted is None:
             gold = sentences_of(100, 150)
-            self._decide(("webnlg", "original", "wz", "wz", name, "none", ""), gold, [1.0] * len(gold))
+            self._decide(
+                ("webnlg", "original", "wz", "wz", name, "none", ""), gold, [1.0] * len(gold)
+            )
         else:
             predicted = list(predicted)
             of = ("webnlg", "original", "nz", "nz", name, "none", "")
             self._score(of, sentences_of(len(predicted)), predicted)
 
     def audit(
-        self, corpus: str, protocol: str, splits: dict[str, list[Sentence]], with_zero: dict | None = None
+        self,
+        corpus: str,
+        protocol: str,
+        splits: dict[str, list[Sentence]],
+        with_zero: dict | None = None,
     ) -> None:
         """Audit the given splits."""
         path = self.folder / f"{corpus}-{protocol}.audit.json"
@@ -135,10 +162,15 @@ class Results:
         save_sentences(files["predictions"], predicted)
         score_run(RunFiles(**files, **self._out(of)), keys_of(self.study, *of), 200)
 
-    def _decide(self, of: tuple, gold: list[Sentence], scores: Iterable[float], **more: Path) -> None:
+    def _decide(
+        self, of: tuple, gold: list[Sentence], scores: Iterable[float], **more: Path
+    ) -> None:
         files = {name: self.folder / f"{name}.jsonl" for name in ("gold", "decisions")}
         save_sentences(files["gold"], gold)
-        write_jsonl(files["decisions"], [{"id": s.id, "score": float(n)} for s, n in zip(gold, scores, strict=True)])
+        write_jsonl(
+            files["decisions"],
+            [{"id": s.id, "score": float(n)} for s, n in zip(gold, scores, strict=True)],
+        )
         score_classifier(RunFiles(**files, **more, **self._out(of)), keys_of(self.study, *of), 200)
 
     def _out(self, of: tuple) -> dict[str, Path]:
@@ -154,13 +186,24 @@ def keys_of(*of: object) -> dict:
 
 
 def told(table: Table) -> str:
-    """All that a reader is told by a table: question, answer, lead, and the table with its notes."""
+    """All that a reader is told by a table: question, answer, lead, and the table with its
+    notes.
+    """
     said = {"question": table.question, "answer": table.answer, "lead": table.lead}
-    return "".join(f"{name}: {text}\n\n" for name, text in said.items() if text) + to_markdown(table)
+    return "".join(f"{name}: {text}\n\n" for name, text in said.items() if text) + to_markdown(
+        table
+    )
 
 
-def tables_of(folder: Path, counted: Iterable[SentenceCounts], facts: Iterable[dict] = (), more: Iterable[Score] = ()):
-    """Return the inputs of tables of runs whose counts are given, and of the facts of systems and trainings."""
+def tables_of(
+    folder: Path,
+    counted: Iterable[SentenceCounts],
+    facts: Iterable[dict] = (),
+    more: Iterable[Score] = (),
+):
+    """Return the inputs of tables of runs whose counts are given, and of the facts of systems
+    and trainings.
+    """
     paths, scores = [], [*more]
     for number, counts in enumerate(counted):
         paths.append(folder / f"{number}.csv")
@@ -172,12 +215,17 @@ def tables_of(folder: Path, counted: Iterable[SentenceCounts], facts: Iterable[d
 
 
 def make_study(
-    folder: Path, qualities: dict[str, float], seeds=(1,), sentences: int = 60, zero: int = 20, asked: int | None = None
+    folder: Path,
+    qualities: dict[str, float],
+    seeds=(1,),
+    sentences: int = 60,
+    zero: int = 20,
+    asked: int | None = None,
 ) -> Path:
     """Write a study's folder as the workflow leaves it: one corpus, test sets NZ and WZ, and runs.
 
-    There is one for each extractor (its quality) and seed. With ``asked`` the extractors are systems that were asked
-    about the first sentences alone.
+    There is one for each extractor (its quality) and seed. With ``asked`` the extractors are
+    systems that were asked about the first sentences alone.
     """
     sets, gold = folder / "protocols" / "c" / "original", sentences_of(sentences, zero)
     save_sentences(train := sets / "nz" / "train.jsonl", TRAIN)
@@ -192,9 +240,14 @@ def make_study(
             if report:
                 write_json(report, {"queried": asked, "of": len(gold)})
             for testing in ("nz", "wz"):
-                out = {f"out_{kind}": folder / kind / run / f"test-{testing}.csv" for kind in ("scores", "counts")}
+                out = {
+                    f"out_{kind}": folder / kind / run / f"test-{testing}.csv"
+                    for kind in ("scores", "counts")
+                }
                 keys = (folder.name, "c", "original", "nz", testing, extractor, "none", seed)
                 gold_file = sets / testing / "test.jsonl"
-                files = RunFiles(gold=gold_file, predictions=found, train=train, report=report, **out)
+                files = RunFiles(
+                    gold=gold_file, predictions=found, train=train, report=report, **out
+                )
                 score_run(files, keys_of(*keys), 50)
     return folder

@@ -16,7 +16,9 @@ class Server(ThreadingHTTPServer):
     request_queue_size = 256
 
     def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
-        super().__init__(("127.0.0.1", 0), type("Quiet", (handler,), {"log_message": lambda *_: None}))
+        super().__init__(
+            ("127.0.0.1", 0), type("Quiet", (handler,), {"log_message": lambda *_: None})
+        )
         self.url = f"http://127.0.0.1:{self.server_port}"
         self.thread = threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True)
 
@@ -66,8 +68,12 @@ def answering(said: dict[str, Any]) -> Iterator[Service]:
             said = service.said.get(row["text"], [])
             self.send_response(said if isinstance(said, int) else 200)
             self.end_headers()
-            text = " ".join(["no JSON", *self.headers.get_all("Authorization", [])])  # as pages for debugging do
-            self.wfile.write(text.encode() if said == 200 else json.dumps({"triples": said}).encode())
+            text = " ".join(
+                ["no JSON", *self.headers.get_all("Authorization", [])]
+            )  # as pages for debugging do
+            self.wfile.write(
+                text.encode() if said == 200 else json.dumps({"triples": said}).encode()
+            )
 
     with serving(Handler) as service.url:
         yield service
@@ -79,8 +85,9 @@ class WebServer:
 
     Each path may have a list of faults, one used up at each request, in this order.
 
-    Faults: a status code; ``"truncate"`` announces everything and sends half; ``"drop"`` closes without an answer;
-    ``"change"`` flips one byte; ``"stall"`` sends half and waits until the other side goes away; ``"redirect URL"``.
+    Faults: a status code; ``"truncate"`` announces everything and sends half; ``"drop"`` closes
+    without an answer; ``"change"`` flips one byte; ``"stall"`` sends half and waits until the other
+    side goes away; ``"redirect URL"``.
     """
 
     url: str = ""
@@ -122,7 +129,9 @@ def web_server() -> Iterator[WebServer]:
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
-                self.wfile.write(content[: len(content) // 2] if fault in ("truncate", "stall") else content)
+                self.wfile.write(
+                    content[: len(content) // 2] if fault in ("truncate", "stall") else content
+                )
                 if fault == "stall":
                     with contextlib.suppress(OSError):
                         self.connection.recv(1)

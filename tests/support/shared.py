@@ -9,10 +9,12 @@ from filelock import FileLock
 
 
 def shared(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
-    """The folder ``name`` that ``make`` fills, by whichever process comes first; the others wait for it.
+    """The folder ``name`` that ``make`` fills, by whichever process comes first; the others wait
+    for it.
 
     Args:
-        factory: of temporary folders; those of the processes of one run (``-n 2``) lie in one folder.
+        factory: of temporary folders; those of the processes of one run (``-n 2``) lie in one
+            folder.
         name: of the folder, one for each thing that is made.
         make: fills the empty folder; if it fails, the next one that asks tries again.
     """

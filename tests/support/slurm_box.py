@@ -1,7 +1,8 @@
-"""A real SLURM on this machine for as long as a test needs it: one node, two partitions, two pretended GPUs.
+"""A real SLURM on this machine for as long as a test needs it: one node, two partitions, two
+pretended GPUs.
 
-It needs root and the Debian packages that ``make test-all`` installs where it may. Everything it starts ends with it,
-and the configuration that it writes is removed.
+It needs root and the Debian packages that ``make test-all`` installs where it may. Everything it
+starts ends with it, and the configuration that it writes is removed.
 """
 
 import contextlib
@@ -82,12 +83,20 @@ def obstacle() -> str | None:
 
 @contextlib.contextmanager
 def slurm_box(cpus: int = 4) -> Iterator[Path]:
-    """Start the daemons, wait until the node is idle, yield the folder of their logs, stop them again."""
+    """Start the daemons, wait until the node is idle, yield the folder of their logs, stop them
+    again.
+    """
     with contextlib.ExitStack() as stack:
         # one at a time on a machine, because of the one place of the configuration
-        lock = stack.enter_context(open(Path(tempfile.gettempdir()) / "tripleaudit-slurm.lock", "w"))
+        lock = stack.enter_context(
+            open(Path(tempfile.gettempdir()) / "tripleaudit-slurm.lock", "w")
+        )
         fcntl.flock(lock, fcntl.LOCK_EX)
-        state = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="slurm-", ignore_cleanup_errors=True)))
+        state = Path(
+            stack.enter_context(
+                tempfile.TemporaryDirectory(prefix="slurm-", ignore_cleanup_errors=True)
+            )
+        )
         for name in ("controller", "daemon"):
             (state / name).mkdir()
         _configure(stack, state, cpus)
@@ -98,15 +107,25 @@ def slurm_box(cpus: int = 4) -> Iterator[Path]:
         _wait_for(lambda: _run("scontrol", "ping").returncode == 0, state, "the controller answers")
         _start(stack, state, "slurmd", "-D")
         stack.callback(_cancel_all)
-        _wait_for(lambda: _run("sinfo", "-h", "-o", "%T").stdout.split() == ["idle"], state, "the node is idle")
+        _wait_for(
+            lambda: _run("sinfo", "-h", "-o", "%T").stdout.split() == ["idle"],
+            state,
+            "the node is idle",
+        )
         yield state
 
 
 def accounts(*fields: str) -> list[dict[str, str]]:
-    """What the controller knows about every job, finished ones too: the given fields of ``scontrol show job``."""
+    """What the controller knows about every job, finished ones too: the given fields of
+    ``scontrol show job``.
+    """
     records = _run("scontrol", "--oneliner", "show", "job").stdout.splitlines()
-    found = [dict(part.partition("=")[::2] for part in line.split() if "=" in part) for line in records]
-    return [{field: record.get(field, "") for field in fields} for record in found if "JobId" in record]
+    found = [
+        dict(part.partition("=")[::2] for part in line.split() if "=" in part) for line in records
+    ]
+    return [
+        {field: record.get(field, "") for field in fields} for record in found if "JobId" in record
+    ]
 
 
 def _host() -> str:
@@ -140,13 +159,19 @@ def _munge_answers() -> bool:
     return _run("munge", "--no-input").returncode == 0
 
 
-def _start(stack: contextlib.ExitStack, state: Path, *command: str, user: str | None = None) -> None:
-    """Start a daemon with a log, to be stopped when the stack ends, and also should this process be killed."""
+def _start(
+    stack: contextlib.ExitStack, state: Path, *command: str, user: str | None = None
+) -> None:
+    """Start a daemon with a log, to be stopped when the stack ends, and also should this process
+    be killed.
+    """
     log = stack.enter_context((state / f"{command[0]}.log").open("wb"))
     command = ["setpriv", "--pdeathsig", "TERM", *command]
     streams = {"stdout": log, "stderr": log, "stdin": subprocess.DEVNULL}
     who = {"user": user, "group": user, "extra_groups": [] if user else None}
-    process = subprocess.Popen(command, env=_environment(), start_new_session=True, **streams, **who)
+    process = subprocess.Popen(
+        command, env=_environment(), start_new_session=True, **streams, **who
+    )
     stack.callback(_stop, process)
 
 
@@ -163,14 +188,19 @@ def _stop(process: subprocess.Popen) -> None:
 def _cancel_all() -> None:
     """Cancel what still runs, so that no job outlives its daemon."""
     deadline = time.monotonic() + 20
-    while _run("squeue", "-h", "-t", "PENDING,RUNNING,COMPLETING").stdout.strip() and time.monotonic() < deadline:
+    while (
+        _run("squeue", "-h", "-t", "PENDING,RUNNING,COMPLETING").stdout.strip()
+        and time.monotonic() < deadline
+    ):
         _run("scancel", "--full", "--user=root")
         time.sleep(0.5)
 
 
 def _wait_for(condition, state: Path, what: str) -> None:
     if not wait_for(condition, 40):
-        logs = "\n".join(f"{log.name}:\n{log.read_text()[-1500:]}" for log in sorted(state.glob("*.log")))
+        logs = "\n".join(
+            f"{log.name}:\n{log.read_text()[-1500:]}" for log in sorted(state.glob("*.log"))
+        )
         raise NoSlurm(f"waited in vain until {what}\n{logs}")
 
 

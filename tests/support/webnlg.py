@@ -15,7 +15,11 @@ def find_entity(text: str, entity: str) -> Span:
 
 def sentence(text: str, *triples: tuple[str, str, str], id_: str = "s") -> Sentence:
     """Build a sentence from entity strings."""
-    return Sentence(id_, text, tuple(Triple(find_entity(text, s), r, find_entity(text, o)) for s, r, o in triples))
+    return Sentence(
+        id_,
+        text,
+        tuple(Triple(find_entity(text, s), r, find_entity(text, o)) for s, r, o in triples),
+    )
 
 
 def read_triple_list(*paths: Path) -> list[Sentence]:

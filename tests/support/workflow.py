@@ -43,17 +43,34 @@ class Wildcards(dict):
 
 
 def snakemake(
-    folder: Path, *arguments: str, config: Path | None = None, snakefile: Path = ROOT / "Snakefile", **environment: str
+    folder: Path,
+    *arguments: str,
+    config: Path | None = None,
+    snakefile: Path = ROOT / "Snakefile",
+    **environment: str,
 ):
     """Run ``snakemake`` on the project in ``folder``; returns the completed process with its output as text.
 
     It and its jobs are forked from one warm process unless ``environment`` has a ``PYTHONPATH`` of its own.
     """
-    command = [sys.executable, "-P", "-m", "snakemake", "-s", str(snakefile), "--directory", str(folder)]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "snakemake",
+        "-s",
+        str(snakefile),
+        "--directory",
+        str(folder),
+    ]
     command += ["--cores", "2", "--configfile", str(config or folder / "study.yaml"), *arguments]
     start = {} if "PYTHONPATH" in environment else warm()
     return subprocess.run(
-        command, capture_output=True, text=True, env={**os.environ, **SETTINGS, **start, **environment}, cwd=folder
+        command,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **SETTINGS, **start, **environment},
+        cwd=folder,
     )
 
 
@@ -103,7 +120,11 @@ def write_study(folder: Path, encoder: Path, **changes) -> Path:
     for split, sizes in SIZES.items():
         lines = []
         for name, size in zip((split, f"{split}_zero"), sizes, strict=True):
-            lines += (DEMO / f"{name}.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)[:size]
+            lines += (
+                (DEMO / f"{name}.jsonl")
+                .read_text(encoding="utf-8")
+                .splitlines(keepends=True)[:size]
+            )
         (folder / f"{split}.jsonl").write_text("".join(lines), encoding="utf-8")
         files[split] = f"{split}.jsonl"
     encoded = {
@@ -132,6 +153,9 @@ def jobs(dry_run) -> dict[str, int]:
         return {}
     table = text.rpartition("Job stats:\n")[2].split("\n\n")[0].splitlines()
     rows = [line.split() for line in table]
-    counts = {name: int(number) for name, number in (row for row in rows if len(row) == 2 and row[1].isdigit())}
+    counts = {
+        name: int(number)
+        for name, number in (row for row in rows if len(row) == 2 and row[1].isdigit())
+    }
     assert counts.pop("total", None), f"no job counts in:\n{text[-3000:]}"
     return counts

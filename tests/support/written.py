@@ -1,6 +1,8 @@
-"""Sixty sentences written in the forms that corpora have, without any code of the package: what readers are held to.
+"""Sixty sentences written in the forms that corpora have, without any code of the package: what
+readers are held to.
 
-A sentence is ``(tokens, links)``; a link is ``(subject, relation, object)`` with spans of tokens, ends exclusive.
+A sentence is ``(tokens, links)``; a link is ``(subject, relation, object)`` with spans of tokens,
+ends exclusive.
 """
 
 import json
@@ -13,8 +15,25 @@ from support import reading
 
 Span = tuple[int, int]
 Row = tuple[list[str], list[tuple[Span, str, Span]]]
-PEOPLE = ("Ada Lund", "Zoë Ode", "Ben Aït Said", "Cleo", "Dán Moss", "Eva-Maria Hill", "Finn O'Roy", "李 明", "Гала")
-FIRMS = ("Harrow Steel", "Delta Foods & Co", "Æther", "Nord-Süd Bank", "Kōbe Mills", "Oslo Ferries AB")
+PEOPLE = (
+    "Ada Lund",
+    "Zoë Ode",
+    "Ben Aït Said",
+    "Cleo",
+    "Dán Moss",
+    "Eva-Maria Hill",
+    "Finn O'Roy",
+    "李 明",
+    "Гала",
+)
+FIRMS = (
+    "Harrow Steel",
+    "Delta Foods & Co",
+    "Æther",
+    "Nord-Süd Bank",
+    "Kōbe Mills",
+    "Oslo Ferries AB",
+)
 TOWNS = ("Köln", "Oslo", "Saint Mary Mead", "Łódź", "New Harrow", "Ürümqi")
 RELATIONS = ("works_for", "lives_in", "based_in")
 
@@ -71,9 +90,13 @@ def item_each(form: Callable[[int, Row], Any]) -> Callable[[Sequence[Row]], str]
     return lambda rows: json.dumps([form(number, row) for number, row in enumerate(rows)])
 
 
-def plain(rows: Sequence[Row], names: Sequence[str] | None = ("subject", "relation", "object")) -> str:
+def plain(
+    rows: Sequence[Row], names: Sequence[str] | None = ("subject", "relation", "object")
+) -> str:
     def triples(row: Row) -> list[Any]:
-        return [dict(zip(names, triple, strict=True)) if names else triple for triple in strings(row)]
+        return [
+            dict(zip(names, triple, strict=True)) if names else triple for triple in strings(row)
+        ]
 
     return reading.lines(*[{"text": text_of(row), "triples": triples(row)} for row in rows])
 
@@ -86,21 +109,31 @@ def table(rows: Sequence[Row], delimiter: str = ",") -> str:
 @item_each
 def docred(number: int, row: Row) -> Any:
     ends = _spans(row)
-    entities = [[{"name": _named(row, end), "sent_id": 0, "pos": list(end), "type": "X"}] for end in ends]
-    labels = [{"h": ends.index(s), "t": ends.index(o), "r": relation, "evidence": [0]} for s, relation, o in row[1]]
+    entities = [
+        [{"name": _named(row, end), "sent_id": 0, "pos": list(end), "type": "X"}] for end in ends
+    ]
+    labels = [
+        {"h": ends.index(s), "t": ends.index(o), "r": relation, "evidence": [0]}
+        for s, relation, o in row[1]
+    ]
     return {"title": f"d{number}", "sents": [row[0]], "vertexSet": entities, "labels": labels}
 
 
 @line_each
 def rebel(number: int, row: Row) -> Any:
-    marked = " ".join(f"<triplet> {s} <subj> {o} <obj> {r}" for s, r, o in strings(row)) or "<triplet>"
+    marked = (
+        " ".join(f"<triplet> {s} <subj> {o} <obj> {r}" for s, r, o in strings(row)) or "<triplet>"
+    )
     return {"id": str(number), "context": text_of(row), "triplets": marked}
 
 
 @line_each
 def rebel_raw(number: int, row: Row) -> Any:
     keys = ("subject", "predicate", "object")
-    triples = [{key: {"surfaceform": part} for key, part in zip(keys, t, strict=True)} for t in strings(row)]
+    triples = [
+        {key: {"surfaceform": part} for key, part in zip(keys, t, strict=True)}
+        for t in strings(row)
+    ]
     return {"docid": str(number), "text": text_of(row), "triples": triples}
 
 
@@ -108,8 +141,15 @@ def tacred(rows: Sequence[Row]) -> str:
     found = []
     for number, row in enumerate(rows):
         for s, relation, o in row[1] or [((0, 1), "no_relation", (2, 3))]:
-            edges = {"subj_start": s[0], "subj_end": s[1] - 1, "obj_start": o[0], "obj_end": o[1] - 1}
-            found.append({"id": f"e{number}-{len(found)}", "relation": relation, "token": row[0], **edges})
+            edges = {
+                "subj_start": s[0],
+                "subj_end": s[1] - 1,
+                "obj_start": o[0],
+                "obj_end": o[1] - 1,
+            }
+            found.append(
+                {"id": f"e{number}-{len(found)}", "relation": relation, "token": row[0], **edges}
+            )
     return json.dumps(found)
 
 
@@ -117,13 +157,21 @@ def dygie(rows: Sequence[Row]) -> str:
     documents = []
     for start in range(0, len(rows), 4):
         part, before = rows[start : start + 4], 0
-        value: dict[str, Any] = {"doc_key": f"d{start}", "sentences": [], "ner": [], "relations": []}
+        value: dict[str, Any] = {
+            "doc_key": f"d{start}",
+            "sentences": [],
+            "ner": [],
+            "relations": [],
+        }
         for row in part:
             shift = before
             value["sentences"].append(row[0])
             value["ner"].append([[a + shift, b - 1 + shift, "X"] for a, b in _spans(row)])
             value["relations"].append(
-                [[s[0] + shift, s[1] - 1 + shift, o[0] + shift, o[1] - 1 + shift, r] for s, r, o in row[1]]
+                [
+                    [s[0] + shift, s[1] - 1 + shift, o[0] + shift, o[1] - 1 + shift, r]
+                    for s, r, o in row[1]
+                ]
             )
             before += len(row[0])
         documents.append(value)
@@ -136,15 +184,26 @@ def prodigy(number: int, row: Row) -> Any:
         return dict(zip(("start", "end"), characters(row, end), strict=True), label="X")
 
     relations = [{"label": r, "head_span": span(s), "child_span": span(o)} for s, r, o in row[1]]
-    return {"text": text_of(row), "spans": list(map(span, _spans(row))), "relations": relations, "answer": "accept"}
+    return {
+        "text": text_of(row),
+        "spans": list(map(span, _spans(row))),
+        "relations": relations,
+        "answer": "accept",
+    }
 
 
 @line_each
 def doccano(number: int, row: Row) -> Any:
     ids = {span: 100 * number + place for place, span in enumerate(_spans(row))}
-    edges = {span: dict(zip(("start_offset", "end_offset"), characters(row, span), strict=True)) for span in ids}
+    edges = {
+        span: dict(zip(("start_offset", "end_offset"), characters(row, span), strict=True))
+        for span in ids
+    }
     entities = [{"id": ids[span], "label": "X", **edges[span]} for span in ids]
-    links = [{"id": at, "from_id": ids[s], "to_id": ids[o], "type": r} for at, (s, r, o) in enumerate(row[1])]
+    links = [
+        {"id": at, "from_id": ids[s], "to_id": ids[o], "type": r}
+        for at, (s, r, o) in enumerate(row[1])
+    ]
     return {"id": number, "text": text_of(row), "entities": entities, "relations": links}
 
 
@@ -211,7 +270,9 @@ def brat(path: Path, rows: Sequence[Row]) -> None:
             lines.append(f"R{names}{number}\t{relation} Arg1:{ids[s]} Arg2:{ids[o]}")
         before += len(text_of(row)) + 1
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    path.with_suffix(".txt").write_text("".join(text_of(row) + "\n" for row in rows), encoding="utf-8")
+    path.with_suffix(".txt").write_text(
+        "".join(text_of(row) + "\n" for row in rows), encoding="utf-8"
+    )
 
 
 def parquet(path: Path, rows: Sequence[Row]) -> None:
@@ -219,12 +280,17 @@ def parquet(path: Path, rows: Sequence[Row]) -> None:
     from pyarrow import parquet
 
     keys = ("subject", "relation", "object")
-    found = [{"text": text_of(row), "triples": [dict(zip(keys, t, strict=True)) for t in strings(row)]} for row in rows]
+    found = [
+        {"text": text_of(row), "triples": [dict(zip(keys, t, strict=True)) for t in strings(row)]}
+        for row in rows
+    ]
     parquet.write_table(pyarrow.Table.from_pylist(found), path)
 
 
 def docbin(path: Path, rows: Sequence[Row], extension: bool = True) -> None:
-    """Write a ``DocBin`` as spaCy's relation projects do: entities, and relations in an extension of the document."""
+    """Write a ``DocBin`` as spaCy's relation projects do: entities, and relations in an
+    extension of the document.
+    """
     import spacy
     from spacy.tokens import Doc, DocBin
     from spacy.tokens import Span as Entity

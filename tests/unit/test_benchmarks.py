@@ -1,6 +1,7 @@
 """The benchmarks: sentences, one small measurement, files with goals.
 
-That for GPUs runs on this machine's processor with CUDA made up: nothing of it may fail where it counts.
+That for GPUs runs on this machine's processor with CUDA made up: nothing of it may fail where it
+counts.
 """
 
 import csv
@@ -13,7 +14,15 @@ from benchmarks import __main__ as main_module
 from benchmarks import bench_gpu
 from benchmarks.__main__ import missed, parsed, parts_at_hand, write
 from benchmarks.bench_operators import device_formulation
-from benchmarks.speed import LEARNING_RATES, Measurement, Task, measure, renamed, settings_of, synthetic_sentences
+from benchmarks.speed import (
+    LEARNING_RATES,
+    Measurement,
+    Task,
+    measure,
+    renamed,
+    settings_of,
+    synthetic_sentences,
+)
 from support.captured import Replayed, ReplayedStep, pretend
 from support.extractors import build
 from tripleaudit.extractors.casrel import CasRel
@@ -29,8 +38,12 @@ def test_synthetic_sentences_are_shaped_like_webnlg(tiny_encoder):
     for each in sentences:
         for triple in each.triples:
             assert each.text[triple.subject.start : triple.subject.end] == triple.subject.text
-            assert triple.subject.end < triple.object.start or triple.object.end < triple.subject.start
-    names = {triple.relation for each in renamed(sentences, ["a", "b", "c"]) for triple in each.triples}
+            assert (
+                triple.subject.end < triple.object.start or triple.object.end < triple.subject.start
+            )
+    names = {
+        triple.relation for each in renamed(sentences, ["a", "b", "c"]) for triple in each.triples
+    }
     assert names == {"a", "b", "c"}
 
 
@@ -51,7 +64,10 @@ def test_measurement_of_both_phases(tiny_encoder):
 
 @pytest.mark.parametrize("name", extractor_names())
 def test_steps_have_the_official_optimiser_and_clipping(name):
-    settings, official = settings_of(extractor_class(name)), extractor_class(name).settings.training_defaults
+    settings, official = (
+        settings_of(extractor_class(name)),
+        extractor_class(name).settings.training_defaults,
+    )
     assert (settings.encoder_learning_rate, settings.head_learning_rate) == LEARNING_RATES
     for key in ("optimizer", "clip", "clip_norm"):
         assert getattr(settings, key) == official.get(key, getattr(settings, key))
@@ -61,7 +77,11 @@ def test_files_name_goals_and_what_misses_them(tmp_path):
     row = Measurement("birte", 216, "train", 6, 1.5, 1.4, 1.6, 20.0, 900.0)
     shares = (("optimiser", 0.5), ("matrix products", 0.3), ("b", 0.1), ("c", 0.1))
     row = dataclasses.replace(row, shares=shares, calls=7)
-    rows = [row, dataclasses.replace(row, phase="predict", ratio=1.2), dataclasses.replace(row, ratio=1.0, peak_mb=2e3)]
+    rows = [
+        row,
+        dataclasses.replace(row, phase="predict", ratio=1.2),
+        dataclasses.replace(row, ratio=1.0, peak_mb=2e3),
+    ]
     assert missed(rows, gpu=False) == [
         "missed: birte, train, 216 relations: 1.5 times the encoder, goal 1.4; the encoder's own time is 67% of it; by "
         "operators: optimiser 50%, matrix products 30%, b 10% (7 operator calls for a batch)",
@@ -70,11 +90,20 @@ def test_files_name_goals_and_what_misses_them(tmp_path):
     write(rows, parsed(["--out", str(tmp_path)]), gpu=False)
     with open(tmp_path / "extractors.csv", newline="") as file:
         written = list(csv.DictReader(file))
-    columns = "extractor relations phase batch ratio ratio_low ratio_high sentences_per_second peak_mb"
+    columns = (
+        "extractor relations phase batch ratio ratio_low ratio_high sentences_per_second peak_mb"
+    )
     assert " ".join(written[0]) == columns
-    table = [line for line in (tmp_path / "extractors.md").read_text().splitlines() if line.startswith("| birte")]
+    table = [
+        line
+        for line in (tmp_path / "extractors.md").read_text().splitlines()
+        if line.startswith("| birte")
+    ]
     assert [line.split(" | ")[7] for line in table] == ["no", "yes", "no"]
-    assert "- missed: birte, train, 216 relations: peak 2000 MB" in (tmp_path / "extractors.md").read_text()
+    assert (
+        "- missed: birte, train, 216 relations: peak 2000 MB"
+        in (tmp_path / "extractors.md").read_text()
+    )
 
 
 def test_parts_run_on_their_own_and_failures_show(monkeypatch, capsys):
@@ -87,7 +116,9 @@ def test_parts_run_on_their_own_and_failures_show(monkeypatch, capsys):
     assert output.err == "failed: endpoint\n"
 
 
-@pytest.mark.parametrize("options", [["--batches", "0"], ["--extractor", "nothing"], ["--only", "nothing"]])
+@pytest.mark.parametrize(
+    "options", [["--batches", "0"], ["--extractor", "nothing"], ["--only", "nothing"]]
+)
 def test_bad_options(options):
     with pytest.raises(SystemExit):
         parsed(options)
@@ -113,7 +144,9 @@ def bench(tiny_encoder, tmp_path, monkeypatch):
     for name, value in {"DEVICE": torch.device("cpu"), "CapturedStep": ReplayedStep, "RELATIONS": 5, "ROUNDS": 1,
                         "STEPS": 20, "LAST": 10, "BATCHES": 4, "speed_data": lambda: None}.items():  # fmt: skip
         monkeypatch.setattr(bench_gpu, name, value)
-    monkeypatch.setattr(bench_gpu, "profiled", lambda function, batches: (0.5, 7, ["1 µs, 7 times: kernel"]))
+    monkeypatch.setattr(
+        bench_gpu, "profiled", lambda function, batches: (0.5, 7, ["1 µs, 7 times: kernel"])
+    )
     monkeypatch.setattr(bench_gpu.speed, "SENTENCES", 30)
     monkeypatch.setattr(bench_gpu.speed.synthetic_sentences, "__defaults__", (30,))
     monkeypatch.setenv("TRIPLEAUDIT_BENCH_ENCODER", str(tiny_encoder))
@@ -137,10 +170,24 @@ def test_every_column_is_filled(bench, tmp_path, name):
     status, (row,) = bench("--extractor", name, "--sizes", "0")
     assert (status, row["fault"]) == (0, "")
     assert row["equal"] == "bit by bit"
-    columns = ["step_ms", "encoder_ms", "eager_ms", "loop_ms", "tight_ms", "capture_ms", "peak_mb", "kernels", "busy"]
+    columns = [
+        "step_ms",
+        "encoder_ms",
+        "eager_ms",
+        "loop_ms",
+        "tight_ms",
+        "capture_ms",
+        "peak_mb",
+        "kernels",
+        "busy",
+    ]
     columns += ["predict_ms", "forward_ms"] if name != "zcc-binary" else []
     assert all(float(row[column]) > 0 for column in columns)
-    (line,) = [line for line in (tmp_path / "gpu.md").read_text().splitlines() if line.startswith(f"| {name}")]
+    (line,) = [
+        line
+        for line in (tmp_path / "gpu.md").read_text().splitlines()
+        if line.startswith(f"| {name}")
+    ]
     assert line.split(" | ")[6] == str(bench_gpu.TRAIN_GOALS[name] or "")
     assert "kernel" in (tmp_path / "gpu-kernels.txt").read_text()
 
@@ -159,17 +206,26 @@ def test_what_fails_keeps_the_others_and_what_was_measured(bench, monkeypatch, c
     monkeypatch.setattr(bench_gpu, "loop_milliseconds", no_loop)
     status, rows = bench("--extractor", "tdeer", "casrel", "zcc-binary", "--sizes", "0")
     assert status == 1
-    faults = [(each["extractor"], each["fault"].split(":")[0], float(each["step_ms"]) > 0) for each in rows]
+    faults = [
+        (each["extractor"], each["fault"].split(":")[0], float(each["step_ms"]) > 0)
+        for each in rows
+    ]
     assert faults[:1] == [("tdeer", "AssertionError", False)]
     assert faults[1:] == [("casrel", "ZeroDivisionError", True), ("zcc-binary", "", True)]
 
 
 def test_nothing_begins_that_may_not_end_in_time(bench, monkeypatch):
-    """Each measurement takes 100 seconds, of which 250 hold two; the others are named as such, and are no failure."""
+    """Each measurement takes 100 seconds, of which 250 hold two; the others are named as such,
+    and are no failure.
+    """
     clock = iter(range(0, 10**6, 50))
-    monkeypatch.setattr(bench_gpu, "measured", lambda name, *_: (bench_gpu.Row(name, 6, "bf16", step_ms=1.0), []))
+    monkeypatch.setattr(
+        bench_gpu, "measured", lambda name, *_: (bench_gpu.Row(name, 6, "bf16", step_ms=1.0), [])
+    )
     monkeypatch.setattr(bench_gpu.time, "monotonic", lambda: next(clock))
-    status, rows = bench("--extractor", "casrel", "prgc", "grte", "--sizes", "6", "--seconds", "150")
+    status, rows = bench(
+        "--extractor", "casrel", "prgc", "grte", "--sizes", "6", "--seconds", "150"
+    )
     faults = {"casrel": "", "prgc": bench_gpu.NO_TIME, "grte": bench_gpu.NO_TIME}
     assert {each["extractor"]: each["fault"] for each in rows} == faults
     assert status == 0

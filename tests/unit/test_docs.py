@@ -1,4 +1,6 @@
-"""What the documentation names exists: files, links, headings, targets, commands with their options, keys, messages."""
+"""What the documentation names exists: files, links, headings, targets, commands with their
+options, keys, messages.
+"""
 
 import ast
 import re
@@ -30,7 +32,9 @@ def codes(page: Path) -> Iterator[str]:
     """Code blocks line by line, continued lines joined, and code spans."""
     for block, span in CODE.findall(page.read_text(encoding="utf-8")):
         if block:
-            yield from (line.split(" #")[0].strip() for line in block.replace("\\\n", " ").splitlines())
+            yield from (
+                line.split(" #")[0].strip() for line in block.replace("\\\n", " ").splitlines()
+            )
         else:
             yield span
 
@@ -56,7 +60,9 @@ def ids(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", head.lower()).strip().replace(" ", "-") for head in heads}
 
 
-each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.name}")
+each_page = pytest.mark.parametrize(
+    "page", PAGES, ids=lambda page: f"{page.parent.name}-{page.name}"
+)
 
 
 @each_page
@@ -70,8 +76,15 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 @each_page
 def test_files_of_the_project_exist(page: Path) -> None:
-    path = re.compile(r"(?:docs|config|workflow|tests|envs|resources/(?!downloads))[\w./-]*/?[\w-]+\.[a-z]{2,5}")
-    names = {name for code in codes(page) for name in code.split() if path.fullmatch(name) and "NAME" not in name}
+    path = re.compile(
+        r"(?:docs|config|workflow|tests|envs|resources/(?!downloads))[\w./-]*/?[\w-]+\.[a-z]{2,5}"
+    )
+    names = {
+        name
+        for code in codes(page)
+        for name in code.split()
+        if path.fullmatch(name) and "NAME" not in name
+    }
     assert [name for name in names if not (ROOT / name).exists()] == []
 
 
@@ -96,14 +109,25 @@ def test_targets_of_snakemake_exist() -> None:
 
 
 def test_the_picture_shows_rules_that_exist() -> None:
-    drawn = re.findall(r"<text[^>]*>([^<]+)</text>", (ROOT / "docs" / "dag.svg").read_text(encoding="utf-8"))
-    assert len(drawn) > 25 and {"train", "predict", "score", "table", "write_report", "all"} <= set(drawn)
+    drawn = re.findall(
+        r"<text[^>]*>([^<]+)</text>", (ROOT / "docs" / "dag.svg").read_text(encoding="utf-8")
+    )
+    assert len(drawn) > 25 and {"train", "predict", "score", "table", "write_report", "all"} <= set(
+        drawn
+    )
     assert set(drawn) <= targets()
 
 
 def options_of(parser) -> set[str]:
-    """The options of a command and of its steps, where it has any (``tripleaudit collection run``)."""
-    steps = [step for action in parser._actions if isinstance(action.choices, dict) for step in action.choices.values()]
+    """The options of a command and of its steps, where it has any (``tripleaudit collection
+    run``).
+    """
+    steps = [
+        step
+        for action in parser._actions
+        if isinstance(action.choices, dict)
+        for step in action.choices.values()
+    ]
     own = {option for action in parser._actions for option in action.option_strings}
     return own.union(*(options_of(step) for step in steps))
 
@@ -125,7 +149,10 @@ def test_commands_and_their_options_exist() -> None:
 def test_keys_of_the_configuration_exist() -> None:
     known = re.findall(r"(?m)^\| `([^`]+)`", "\n".join(reference()))
     pattern = re.compile("|".join(re.sub(r"<[^/]*>", "[^/]+", key) for key in known))
-    sections = {key.split("/")[0] for key in known if "/" in key} - {"corpora", "protocols"}  # folders of results, too
+    sections = {key.split("/")[0] for key in known if "/" in key} - {
+        "corpora",
+        "protocols",
+    }  # folders of results, too
     named = [code for _, code in EVERY if re.fullmatch(r"[a-z_]+(/[\w<>-]+)+", code)]
     named = [code for code in named if code.split("/")[0] in sections]
     assert [code for code in named if not pattern.fullmatch(code)] == []
@@ -140,7 +167,12 @@ def messages() -> str:
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found.append(node.value)
             elif isinstance(node, ast.JoinedStr):
-                found.append("".join(part.value if isinstance(part, ast.Constant) else "\0" for part in node.values))
+                found.append(
+                    "".join(
+                        part.value if isinstance(part, ast.Constant) else "\0"
+                        for part in node.values
+                    )
+                )
     return "\n\n".join(found)
 
 
@@ -155,10 +187,18 @@ def test_quoted_messages_are_those_of_the_program() -> None:
 
 
 def test_pages_and_the_program_have_the_words_of_the_field() -> None:
-    """None that this project once used where the field says converged, memorised, passes, again or next to."""
-    private = re.compile(r"\b(com\w+ to rest|by heart|anew|glance|beside|h[au]ng\w* on|gated|lets? through|is told)\b")
-    texts = {page.name: page.read_text(encoding="utf-8") for page in PAGES} | {"the program": messages()}
-    assert {name: private.findall(text) for name, text in texts.items() if private.search(text)} == {}
+    """None that this project once used where the field says converged, memorised, passes, again
+    or next to.
+    """
+    private = re.compile(
+        r"\b(com\w+ to rest|by heart|anew|glance|beside|h[au]ng\w* on|gated|lets? through|is told)\b"
+    )
+    texts = {page.name: page.read_text(encoding="utf-8") for page in PAGES} | {
+        "the program": messages()
+    }
+    assert {
+        name: private.findall(text) for name, text in texts.items() if private.search(text)
+    } == {}
 
 
 def test_every_output_of_snakemakes_report_has_a_caption() -> None:

@@ -1,4 +1,6 @@
-"""Every figure among the findings stands in a stored table of its study (``resources/results``), or is listed here."""
+"""Every figure among the findings stands in a stored table of its study (``resources/results``),
+or is listed here.
+"""
 
 import re
 from pathlib import Path
@@ -9,7 +11,8 @@ ROOT = Path(__file__).resolve().parents[2]
 NUMBER = r"(?<![\w.\-])[-+]?\d+(?:,\d{3})*(?:\.\d+)?(?![\w-])"
 INTERVAL = re.compile(rf"({NUMBER})†? ?\[({NUMBER}), ({NUMBER})\]")
 STORED = re.compile(r"\]\((?:\.\./)?resources/results/([\w-]+)\.md\)")
-# figures of the corpus, the study, another page or predictions, and differences of cells, which no stored table holds
+# figures of the corpus, the study, another page or predictions, and differences of cells, which no
+# stored table holds
 ELSEWHERE = {
     "webnlg-stored": "640 703 580 42 17 2,812 38.8 39.8 53.0 69.3 18 -0.5 +17.5 83,700 80.0",
     "webnlg-ten": "45 34.4 23.6 45.2 48.7 36.4 60.9 89 135 124 413 0",
@@ -33,19 +36,29 @@ def plain(text: str) -> str:
 def findings() -> dict[str, str]:
     """The part of the page that names a file of stored tables, by that name."""
     parts = re.split(r"(?m)^## ", (ROOT / "docs" / "results.md").read_text(encoding="utf-8"))
-    found = {one[1]: plain(part.partition("\n")[2]) for part in parts if (one := STORED.search(part))}
-    table = re.search(r"(?m)^\| WebNLG \|(?:.*\n)+?\n", (ROOT / "README.md").read_text(encoding="utf-8"))
+    found = {
+        one[1]: plain(part.partition("\n")[2]) for part in parts if (one := STORED.search(part))
+    }
+    table = re.search(
+        r"(?m)^\| WebNLG \|(?:.*\n)+?\n", (ROOT / "README.md").read_text(encoding="utf-8")
+    )
     return {**found, "webnlg-stored": found["webnlg-stored"] + plain(table[0])}
 
 
 def missing(study: str, text: str) -> list[str]:
-    """What stands in no stored table: intervals are held to one cell, other figures to any; shares also as percent."""
+    """What stands in no stored table: intervals are held to one cell, other figures to any;
+    shares also as percent.
+    """
     stored = (ROOT / "resources" / "results" / f"{study}.md").read_text(encoding="utf-8")
     single = re.sub(r"(?:\*\*|†| ± [\d.]+|<br>)+(?=\[)", " ", stored.replace("**", ""))
     cells = {tuple(float(part) for part in found) for found in INTERVAL.findall(single)}
     cells |= {tuple(round(100 * part, 1) for part in cell) for cell in cells}
     stored = stored.replace("†", "")
-    known = numbers(stored) | {round(100 * one, 1) for one in numbers(stored)} | numbers(ELSEWHERE[study])
+    known = (
+        numbers(stored)
+        | {round(100 * one, 1) for one in numbers(stored)}
+        | numbers(ELSEWHERE[study])
+    )
     wrong = [" ".join(one) for one in INTERVAL.findall(text) if tuple(map(float, one)) not in cells]
     return wrong + [str(one) for one in sorted(numbers(INTERVAL.sub("", text)) - known)]
 

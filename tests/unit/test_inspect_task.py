@@ -10,8 +10,16 @@ import tripleaudit as ta  # noqa: E402
 from tripleaudit.inspect_task import extraction  # noqa: E402
 
 GOLD = [
-    {"id": "a", "text": "Ada Lund works for Harrow Steel .", "triples": [["Ada Lund", "works_for", "Harrow Steel"]]},
-    {"id": "b", "text": "Finn Hale lives in Lima .", "triples": [["Finn Hale", "lives_in", "Lima"]]},
+    {
+        "id": "a",
+        "text": "Ada Lund works for Harrow Steel .",
+        "triples": [["Ada Lund", "works_for", "Harrow Steel"]],
+    },
+    {
+        "id": "b",
+        "text": "Finn Hale lives in Lima .",
+        "triples": [["Finn Hale", "lives_in", "Lima"]],
+    },
     {"id": "c", "text": "It rained in Oslo .", "triples": []},
 ]
 SAID = {
@@ -43,7 +51,13 @@ def test_the_mock_model_is_scored_as_the_same_predictions_are(tmp_path):
     assert log.status == "success", log.error
     assert len(asked) == 3 and "- works for" in asked[0]
     found = {name: one.value for name, one in log.results.scores[0].metrics.items()}
-    named = [("Ada Lund", "works_for", "Harrow Steel"), ("Lima", "lives_in", "Finn Hale"), ("Oslo", "lives_in", "Oslo")]
+    named = [
+        ("Ada Lund", "works_for", "Harrow Steel"),
+        ("Lima", "lives_in", "Finn Hale"),
+        ("Oslo", "lives_in", "Oslo"),
+    ]
     expected = ta.score(path, [[triple] for triple in named])
-    assert found == pytest.approx({"precision": expected.precision, "recall": expected.recall, "f1": expected.f1})
+    assert found == pytest.approx(
+        {"precision": expected.precision, "recall": expected.recall, "f1": expected.f1}
+    )
     assert found["f1"] == pytest.approx(0.4)

@@ -13,7 +13,14 @@ from support.versions import forget
 from support.workflow import ROOT
 from tripleaudit import jobs
 from tripleaudit.core import code
-from tripleaudit.core.descriptors import EXTRACTORS, FORMATS, MATCHINGS, PROTOCOLS, SYSTEM_KINDS, TABLES
+from tripleaudit.core.descriptors import (
+    EXTRACTORS,
+    FORMATS,
+    MATCHINGS,
+    PROTOCOLS,
+    SYSTEM_KINDS,
+    TABLES,
+)
 from tripleaudit.needles.schema import schema_file
 
 RULES = ROOT / "workflow" / "rules"
@@ -27,7 +34,9 @@ def is_outside(module: str) -> bool:
 BODIES = {
     name: body
     for path in RULES.glob("*.smk")
-    for name, body in re.findall(r"^ *rule (\w+):\n(.*?)(?=^ *(?:use )?rule |^\S|\Z)", path.read_text(), re.M | re.S)
+    for name, body in re.findall(
+        r"^ *rule (\w+):\n(.*?)(?=^ *(?:use )?rule |^\S|\Z)", path.read_text(), re.M | re.S
+    )
 }
 SHELLS = {
     name: "".join(map(ast.literal_eval, re.findall(r"""^ +("[^\n]*"|'[^\n]*')$""", shell, re.M)))
@@ -52,7 +61,9 @@ COMPARED = {"answering", "code", "deciding", "identity", "made", "own_files", "p
 def test_what_a_rule_asks_of_the_plan_reaches_its_command():
     handed = set()
     for name, body in BODIES.items():
-        params = re.findall(r"^ {8,12}(\w+)=", body.partition("    params:\n")[2].partition("    shell:")[0], re.M)
+        params = re.findall(
+            r"^ {8,12}(\w+)=", body.partition("    params:\n")[2].partition("    shell:")[0], re.M
+        )
         unused = {param for param in params if f"{{params.{param}" not in SHELLS.get(name, "")}
         assert unused <= COMPARED, name
         handed |= {*params} - unused
@@ -77,7 +88,9 @@ def behind(*entries: str) -> set[str]:
 def test_a_rule_counts_the_modules_that_its_command_imports_and_no_other(rule):
     used = jobs.command_module(jobs.command_of(SHELLS[rule]))
     applied = (
-        ["scoring.matching"] if code.importers("core.descriptors.MATCHINGS", used) and used != "commands.train" else []
+        ["scoring.matching"]
+        if code.importers("core.descriptors.MATCHINGS", used) and used != "commands.train"
+        else []
     )
     counted = {name for name, _ in jobs.rule_code(SHELLS[rule]) if name.endswith(".py")}
     expected = {MODULES[name].relative_to(PACKAGE).as_posix() for name in behind(used, *applied)}
@@ -85,13 +98,17 @@ def test_a_rule_counts_the_modules_that_its_command_imports_and_no_other(rule):
 
 
 def test_what_stays_outside_imports_little_that_counts():
-    """Registries find what is chosen, steps and the way in what is called: by names that rules give."""
+    """Registries find what is chosen, steps and the way in what is called: by names that rules
+    give.
+    """
     found = set()
     for name in MODULES:
         if is_outside(name.removeprefix("tripleaudit.")):
             found |= INSIDE[name]
     inside = {name for name in found if not is_outside(name.removeprefix("tripleaudit."))}
-    assert inside == {f"tripleaudit.{name}" for name in ("commands", "core.files")} | {"tripleaudit"}
+    assert inside == {f"tripleaudit.{name}" for name in ("commands", "core.files")} | {
+        "tripleaudit"
+    }
 
 
 # data files
@@ -100,7 +117,9 @@ def test_what_stays_outside_imports_little_that_counts():
 def test_every_file_that_is_named_is_there():
     patterns = []
     for path in MODULES.values():
-        for text in re.findall(r"^READS = (\(.*?\))$", path.read_text(encoding="utf-8"), re.M | re.S):
+        for text in re.findall(
+            r"^READS = (\(.*?\))$", path.read_text(encoding="utf-8"), re.M | re.S
+        ):
             patterns += ast.literal_eval(text)
     assert len(patterns) > 15 and all(list(PACKAGE.glob(pattern)) for pattern in patterns)
 
@@ -136,7 +155,9 @@ def codes(root: Path) -> dict[str, str]:
     ):
         found[rule] += [jobs.described_code(command, registry, name) for name in names]
     for command in ("train", "predict"):
-        found[command] += [jobs.extractor_code(command, name) for name in ("casrel", "onerel", "zcc-binary")]
+        found[command] += [
+            jobs.extractor_code(command, name) for name in ("casrel", "onerel", "zcc-binary")
+        ]
     drawn = [f"tables.plots.{path.stem}" for path in (root / "tables/plots").glob("[a-z]*.py")]
     found["plot"] += [jobs.chosen_code("plots", module) for module in drawn]
     schema = root / "data" / "schemas" / schema_file("demo").name
@@ -169,38 +190,82 @@ EDITS = {
     "a help text": ("commands/train.py", ('help="', 'help="Really: '), NOTHING),
     "what a command is for": ("commands/train.py", ('HELP = "', 'HELP = "Really: '), NOTHING),
     "an error of many": ("core/files.py", ('no such file")', 'no such file here")'), NOTHING),
-    "an error of one": ("commands/predict.py", ("expected one --out for", "expected an --out for"), NOTHING),
+    "an error of one": (
+        "commands/predict.py",
+        ("expected one --out for", "expected an --out for"),
+        NOTHING,
+    ),
     "the version": ("__init__.py", ('__version__ = "', '__version__ = "9.'), NOTHING),
     "the help": ("cli.py", ('"used by the workflow:', '"of the workflow:'), NOTHING),
-    "how plugins are loaded": ("core/registries.py", ("in absolute:", "in sorted(absolute):"), NOTHING),
+    "how plugins are loaded": (
+        "core/registries.py",
+        ("in absolute:", "in sorted(absolute):"),
+        NOTHING,
+    ),
     "a further step": ("steps.py", ("STEPS = {", 'STEPS = {"b": Step("a:b", ""),'), NOTHING),
-    "a further registry": ("core/descriptors.py", ("TABLES: Final", "OTHERS = 1\nTABLES: Final"), NOTHING),
-    "a field of protocols": ("core/descriptors.py", ("published: bool = False", "published: bool = 0"), NOTHING),
+    "a further registry": (
+        "core/descriptors.py",
+        ("TABLES: Final", "OTHERS = 1\nTABLES: Final"),
+        NOTHING,
+    ),
+    "a field of protocols": (
+        "core/descriptors.py",
+        ("published: bool = False", "published: bool = 0"),
+        NOTHING,
+    ),
     "a lock": ("core/locks.py", MORE, NOTHING),
     "what computes versions": ("core/code.py", MORE, NOTHING),
-    "a preset": ("data/presets.yaml", ("schedule: constant,", "schedule: linear,"), NOTHING),  # jobs have its settings
-    "a prompt of a study": ("data/prompts/open.yaml", ("You read", "You now read"), NOTHING),  # and its content
+    "a preset": (
+        "data/presets.yaml",
+        ("schedule: constant,", "schedule: linear,"),
+        NOTHING,
+    ),  # jobs have its settings
+    "a prompt of a study": (
+        "data/prompts/open.yaml",
+        ("You read", "You now read"),
+        NOTHING,
+    ),  # and its content
     "a prompt of the judge": ("data/prompts/judge.yaml", ("messages:", "messages:  #"), NOTHING),
     "a label": ("tables/labels.py", ('"WebNLG"', '"Web NLG"'), SHOWN | {"frames"}),
     "a matching rule": ("scoring/matching.py", MORE, SCORED | FACTS | {"train"}),
     "where entities are": ("corpora/spans.py", MORE, PLACED | FACTS),
     "an audit": ("tables/audits.py", ("number > 0 for", "number >= 1 for"), {"audit"}),
-    "types of triples": ("protocols/types.py", MORE, SCORED | MADE - {"train_masked_lm"} | {"audit"}),
+    "types of triples": (
+        "protocols/types.py",
+        MORE,
+        SCORED | MADE - {"train_masked_lm"} | {"audit"},
+    ),
     "the bootstrap": ("scoring/bootstrap.py", MORE, SCORED | FACTS | NEEDLES | {"score_triples"}),
     "an extractor": ("extractors/casrel.py", MORE, {"train", "predict"}),
-    "settings of an extractor": ("extractors/declared/casrel_settings.py", MORE, {"train", "predict"}),
+    "settings of an extractor": (
+        "extractors/declared/casrel_settings.py",
+        MORE,
+        {"train", "predict"},
+    ),
     "noise of entities": ("protocols/noising.py", MORE, FACTS | {"train", "estimate"}),
     "a table": ("tables/builders/training_time.py", MORE, {"table"}),
     "a paper's values": ("data/reported/rte_eval.csv", ("\n", " \n"), {"table"}),
     "the page's style": ("report/assets/page.css", ("body", "body "), {"write_report"}),
     "MINEA's prompt": ("data/prompts/minea-extract.yaml", ("messages:", "messages:  #"), EXTRACTED),
-    "a schema": ("data/schemas/demo.json", ("{", "{ "), {"make_needles", "extract_needles", "score_needles"}),
+    "a schema": (
+        "data/schemas/demo.json",
+        ("{", "{ "),
+        {"make_needles", "extract_needles", "score_needles"},
+    ),
     "scores of needles": ("needles/score_rows.py", MORE, {"score_needles"}),
     "a class in a program of its own": ("systems/child.py", MORE, {"predict_system"}),
-    "a description that is kept": ("grescores/topics.py", ('"topics": topics,', '"topics": 1,'), TOPICS),
+    "a description that is kept": (
+        "grescores/topics.py",
+        ('"topics": topics,', '"topics": 1,'),
+        TOPICS,
+    ),
     "a template": ("tables/render/templates/table.html", ("\n", "\n\n"), SHOWN),
     # the one edit that starts more than it alters: it renames a variable of a function
-    "a name in a function": ("core/files.py", (LOCAL.format("stream"), LOCAL.format("content")), {*SHELLS}),
+    "a name in a function": (
+        "core/files.py",
+        (LOCAL.format("stream"), LOCAL.format("content")),
+        {*SHELLS},
+    ),
 }
 """What is edited -> file, old and new text, the rules whose jobs start because of it."""
 
@@ -211,17 +276,25 @@ def test_an_edit_starts_the_jobs_that_depend_on_it_and_no_others(copy, before, k
     path = copy / name
     text = path.read_text(encoding="utf-8")
     assert old in text, f"{name} no longer has {old!r}; edit something else"
-    path.write_text(text.replace(old, new, 1) if new else f"{text}\nCHANGED = 1\n", encoding="utf-8")
+    path.write_text(
+        text.replace(old, new, 1) if new else f"{text}\nCHANGED = 1\n", encoding="utf-8"
+    )
     after = codes(copy)
     path.write_text(text, encoding="utf-8")
     assert {rule for rule in before if before[rule] != after[rule]} == expected
 
 
 def test_a_default_of_descriptors_counts_and_a_further_field_that_is_empty_does_not(monkeypatch):
-    table, rule, extractor = vars(TABLES["type-f1"]), vars(MATCHINGS["exact-string"]), vars(EXTRACTORS["casrel"])
+    table, rule, extractor = (
+        vars(TABLES["type-f1"]),
+        vars(MATCHINGS["exact-string"]),
+        vars(EXTRACTORS["casrel"]),
+    )
 
     def said():
-        chosen = jobs.described_code("table", TABLES, "type-f1") | jobs.extractor_code("train", "casrel")
+        chosen = jobs.described_code("table", TABLES, "type-f1") | jobs.extractor_code(
+            "train", "casrel"
+        )
         return {**chosen, **dict(jobs.rule_code(SHELLS["score"]))}
 
     before = said()
@@ -234,19 +307,26 @@ def test_a_default_of_descriptors_counts_and_a_further_field_that_is_empty_does_
         (extractor, "defaults", {"epochs": 1}, "extractor"),
     ):
         monkeypatch.setitem(of, key, value)
-        assert {name for name, digest in said().items() if digest != before[name]} == {f"{part} as described"}
+        assert {name for name, digest in said().items() if digest != before[name]} == {
+            f"{part} as described"
+        }
         monkeypatch.undo()
 
 
 def test_no_setting_of_scoring_hides_behind_a_rule_s_input():
-    """Snakemake compares no parameter that is made from the input: what decides scores stands in others."""
+    """Snakemake compares no parameter that is made from the input: what decides scores stands in
+    others.
+    """
     found = []
     lines = (
         r"^ +\w+=lambda wildcards, input[^\n]*",
         r"^def \w+\(wildcards, input.*?(?=^\S)",
         r"^    def \w+\(self, wildcards: Any, input.*?(?=^    def )",
     )
-    for path in [*RULES.glob("*.smk"), *(RULES.parent / "lib" / "tripleaudit" / "study").glob("*.py")]:
+    for path in [
+        *RULES.glob("*.smk"),
+        *(RULES.parent / "lib" / "tripleaudit" / "study").glob("*.py"),
+    ]:
         for text in re.findall("|".join(lines), path.read_text(), re.M | re.S):
             found.append(re.match(r" *(?:def )?(\w+)", text)[1])
             assert not re.search(r"RESAMPLING|GATE\b|scoring", text), (path.name, text)

@@ -1,4 +1,6 @@
-"""Layers of packages: every import points down, no two modules import each other, light packages need no torch."""
+"""Layers of packages: every import points down, no two modules import each other, light packages
+need no torch.
+"""
 
 import itertools
 import subprocess
@@ -9,7 +11,8 @@ import pytest
 
 from support.imports import IMPORTS, INSIDE, MODULES
 
-# from the bottom to the top; what stands in one line may use its neighbours, but no circle of modules
+# from the bottom to the top; what stands in one line may use its neighbours, but no circle of
+# modules
 LAYERS = (
     "core __init__",
     "sources corpora",
@@ -29,8 +32,28 @@ LAYERS = (
     "cli",
     "__main__",
 )
-LIGHT = ("corpora", "protocols", "scoring", "tables", "study", "llm", "sources", "core", "report", "commands", "api")
-HEAVY = ("torch", "transformers", "sentence_transformers", "datasets", "gensim", "scipy", "snakemake")
+LIGHT = (
+    "corpora",
+    "protocols",
+    "scoring",
+    "tables",
+    "study",
+    "llm",
+    "sources",
+    "core",
+    "report",
+    "commands",
+    "api",
+)
+HEAVY = (
+    "torch",
+    "transformers",
+    "sentence_transformers",
+    "datasets",
+    "gensim",
+    "scipy",
+    "snakemake",
+)
 HEAVY += ("pandas", "vl_convert")
 
 
@@ -39,11 +62,15 @@ def package_of(module: str) -> str:
 
 
 def test_every_package_has_its_layer():
-    assert {package_of(module) for module in MODULES} <= {package for layer in LAYERS for package in layer.split()}
+    assert {package_of(module) for module in MODULES} <= {
+        package for layer in LAYERS for package in layer.split()
+    }
 
 
 def test_no_import_points_up():
-    layer = {package: number for number, packages in enumerate(LAYERS) for package in packages.split()}
+    layer = {
+        package: number for number, packages in enumerate(LAYERS) for package in packages.split()
+    }
     pairs = [(module, name) for module, names in INSIDE.items() for name in names]
     assert not [(low, up) for low, up in pairs if layer[package_of(up)] > layer[package_of(low)]]
 
@@ -52,7 +79,11 @@ def test_no_two_packages_of_one_layer_use_each_other():
     used = defaultdict(set)
     for module, names in INSIDE.items():
         used[package_of(module)] |= {package_of(name) for name in names}
-    both = [pair for pair in itertools.combinations(sorted(used), 2) if pair[1] in used[pair[0]] & set(used)]
+    both = [
+        pair
+        for pair in itertools.combinations(sorted(used), 2)
+        if pair[1] in used[pair[0]] & set(used)
+    ]
     assert not [(a, b) for a, b in both if a in used[b]]
 
 
@@ -64,7 +95,11 @@ def test_modules_form_no_circle():
 
 
 def test_snakemake_is_never_imported():
-    assert not [module for module, names in IMPORTS.items() if {name.split(".")[0] for name in names} & {"snakemake"}]
+    assert not [
+        module
+        for module, names in IMPORTS.items()
+        if {name.split(".")[0] for name in names} & {"snakemake"}
+    ]
 
 
 @pytest.mark.parametrize("package", (*LIGHT, "exchange"))

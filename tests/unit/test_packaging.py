@@ -1,4 +1,6 @@
-"""What an installation brings: environments, extras, pins and versions agree, and a missing extra is named."""
+"""What an installation brings: environments, extras, pins and versions agree, and a missing
+extra is named.
+"""
 
 import re
 import tomllib
@@ -38,11 +40,19 @@ def test_environments_of_rules_are_those_of_the_metadata(environment, names):
 def test_versions_are_ranges_in_the_metadata_and_exact_in_the_constraints():
     assert PROJECT["requires-python"] == ">=3.11"
     assert not [requirement for requirement in requirements(*EXTRAS) if "==" in requirement]
-    pins = (ROOT / "envs" / "constraints.txt").read_text(encoding="utf-8").lower().replace("_", "-").splitlines()
+    pins = (
+        (ROOT / "envs" / "constraints.txt")
+        .read_text(encoding="utf-8")
+        .lower()
+        .replace("_", "-")
+        .splitlines()
+    )
     pinned = {pin.partition("==")[0] for pin in pins if "==" in pin}
     named = {re.match(r"[\w.-]+", requirement)[0].lower() for requirement in requirements(*EXTRAS)}
     assert named - pinned == {"torch"}, "the Makefile names torch, which is installed first"
-    assert re.search(r"^TORCH := \d+\.\d+\.\d+$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert re.search(
+        r"^TORCH := \d+\.\d+\.\d+$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE
+    )
 
 
 def test_all_is_everything_but_what_developers_need_and_what_does_not_go_with_it():
@@ -50,14 +60,23 @@ def test_all_is_everything_but_what_developers_need_and_what_does_not_go_with_it
 
 
 def test_the_changelog_begins_with_this_version():
-    sections = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    sections = re.findall(
+        r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert next(section for section in sections if section != "Unreleased") == __version__
-    assert yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["version"] == __version__
+    assert (
+        yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["version"]
+        == __version__
+    )
 
 
 def test_the_catalog_is_promised_what_is_there():
-    """The keys are those that the Snakemake workflow catalog reads; an image that must be built is not promised."""
-    usage = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text(encoding="utf-8"))["usage"]
+    """The keys are those that the Snakemake workflow catalog reads; an image that must be built
+    is not promised.
+    """
+    usage = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text(encoding="utf-8"))[
+        "usage"
+    ]
     assert set(usage) == {"mandatory-flags", "software-stack-deployment", "report"}
     deployment = usage["software-stack-deployment"]
     snakefile = (ROOT / "workflow" / "Snakefile").read_text(encoding="utf-8")
@@ -78,7 +97,9 @@ def test_the_catalog_is_promised_what_is_there():
         ("snakemake", "run", "workflow"),
     ],
 )
-def test_a_missing_module_is_answered_by_the_extra_that_brings_it(monkeypatch, module, command, extra):
+def test_a_missing_module_is_answered_by_the_extra_that_brings_it(
+    monkeypatch, module, command, extra
+):
     reported = [f"{one}; extra == '{name}'" for name in extras.ORDER for one in EXTRAS[name]]
     monkeypatch.setattr(extras.importlib.metadata, "requires", lambda name: reported)
     said = extras.advice(ModuleNotFoundError(name=module), command)
@@ -94,19 +115,35 @@ def test_a_command_without_its_extra_refuses_in_one_sentence(monkeypatch, refuse
 
 
 def test_every_step_of_the_image_finds_what_it_names():
-    """The image cannot be built where there is no container runtime; what its steps name can be looked up."""
-    steps = dict(re.findall(r"^([A-Z]+) (.*)$", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE))
+    """The image cannot be built where there is no container runtime; what its steps name can be
+    looked up.
+    """
+    steps = dict(
+        re.findall(
+            r"^([A-Z]+) (.*)$", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE
+        )
+    )
     run = re.findall(r"^RUN (.*)$", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE)
     make = (ROOT / "Makefile").read_text(encoding="utf-8")
     python = re.search(r"^PYTHON \?= (.*)$", make, re.MULTILINE)[1]
     torch = re.search(r"^TORCH := (.*)$", make, re.MULTILINE)[1]
-    assert (steps["FROM"], steps["ARG"]) == (f"{python.replace('python', 'python:')}-slim", f"TORCH={torch}")
+    assert (steps["FROM"], steps["ARG"]) == (
+        f"{python.replace('python', 'python:')}-slim",
+        f"TORCH={torch}",
+    )
     # what is copied, what is installed of it, and under which name it is called
     assert steps["COPY"] == ". ."
     ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").split()
-    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"][
+        "build"
+    ]["targets"]
     pins = re.search(r"install --no-cache-dir -c (\S+) '\.\[(\w+)\]'", run[-1])
-    wanted = [*wheel["wheel"]["packages"], *wheel["wheel"]["force-include"], "pyproject.toml", PROJECT["readme"]]
+    wanted = [
+        *wheel["wheel"]["packages"],
+        *wheel["wheel"]["force-include"],
+        "pyproject.toml",
+        PROJECT["readme"],
+    ]
     for path in [*wanted, pins[1], *PROJECT["license-files"]]:
         assert (ROOT / path).exists(), path
         assert not [one for one in ignored if f"{path}/".startswith(f"{one}/")], path

@@ -30,9 +30,13 @@ def test_jobs_money_and_paths(tmp_path, monkeypatch):
 def test_money_is_spoken_of_where_a_price_was_paid_or_a_model_queried(tmp_path):
     assert "cost" not in RunSummary("s", tmp_path, {"cache": str(tmp_path)}).finish(1, 0)
     summary = RunSummary("s", tmp_path, {"cache": str(tmp_path), "systems": {"x": {}}})
-    assert "Language models cost nothing: no request that has a price was sent" in summary.finish(1, 0)
+    assert "Language models cost nothing: no request that has a price was sent" in summary.finish(
+        1, 0
+    )
     Store(tmp_path, "s").settle("asked", 0.5)  # without a budget, too
-    assert "Language models cost 0.5000 in this run, 0.5000 for the study so far" in summary.finish(1, 0)
+    assert "Language models cost 0.5000 in this run, 0.5000 for the study so far" in summary.finish(
+        1, 0
+    )
 
 
 def test_findings_failed_systems_and_unread_answers_are_named(tmp_path):
@@ -44,7 +48,14 @@ def test_findings_failed_systems_and_unread_answers_are_named(tmp_path):
     keys = {"corpus": "c", "protocol": "original"}
     facts = [
         {"keys": keys, "system": "poor", "failed": "the budget of 1 is used up"},
-        {"keys": keys, "system": "odd", "failed": None, "answers": 120, "unreadable": 3, "truncated": 0},
+        {
+            "keys": keys,
+            "system": "odd",
+            "failed": None,
+            "answers": 120,
+            "unreadable": 3,
+            "truncated": 0,
+        },
         {"keys": keys, "predicted": {"seconds": 1}},
     ]
     (tmp_path / "systems.json").write_text(json.dumps(facts))

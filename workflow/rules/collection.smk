@@ -48,7 +48,9 @@ rule extract_collection:
         deciding=COLLECTIONS.deciding_options,
         speed=COLLECTIONS.speed_options,
         who=lambda wildcards, input, threads: COLLECTIONS.who_options(wildcards.collection, threads),
-        gate=lambda wildcards, input: ["--gate", str(Path(input.gate[0]).parent)] if input.gate else [],
+        gate=lambda wildcards, input: (
+            ["--gate", str(Path(input.gate[0]).parent)] if input.gate else []
+        ),
         system=COLLECTIONS.identity,
         code=collection_code,
         own_files=content_of(collection_files),
@@ -80,7 +82,9 @@ rule finish_collection:
         reading=COLLECTIONS.reading_options,
         deciding=COLLECTIONS.deciding_options,
         who=lambda wildcards, input: COLLECTIONS.who_options(wildcards.collection, 1),
-        gate=lambda wildcards, input: ["--gate", str(Path(input.gate[0]).parent)] if input.gate else [],
+        gate=lambda wildcards, input: (
+            ["--gate", str(Path(input.gate[0]).parent)] if input.gate else []
+        ),
         system=COLLECTIONS.identity,
         code=collection_code,
     shell:

@@ -23,7 +23,9 @@ except UserError as error:
 config = STUDY.config
 
 # a job that another machine runs sees no network; whatever is fetched is fetched by local rules
-jobs.export_environment(PACKAGE_FOLDER, config["gpu"], config["gpu_share"], offline=workflow.remote_exec)
+jobs.export_environment(
+    PACKAGE_FOLDER, config["gpu"], config["gpu_share"], offline=workflow.remote_exec
+)
 PYTHON = sys.executable
 
 
@@ -51,7 +53,11 @@ def content_of(*inputs):
     """
 
     def own_files(wildcards):
-        paths = [path for files in inputs for path in flat(files(wildcards) if callable(files) else files)]
+        paths = [
+            path
+            for files in inputs
+            for path in flat(files(wildcards) if callable(files) else files)
+        ]
         return jobs.content_digests(STUDY.paths.own_files(paths))
 
     return own_files
@@ -110,7 +116,9 @@ def model_files(paths):
     made = ["config.json", "model.safetensors", *TOKENIZER]
     folders = {Path(path).parent for path in paths if STORED and Path(path).name in made}
     there = {folder: [path.name for path in folder.glob("*.*")] or made for folder in folders}
-    return sorted({f"{folder}/{name}" for folder, names in there.items() for name in names} - set(paths))
+    return sorted(
+        {f"{folder}/{name}" for folder, names in there.items() for name in names} - set(paths)
+    )
 
 
 def refuse_lost_arrays():
@@ -118,7 +126,9 @@ def refuse_lost_arrays():
     for them without end."""
     named = getattr(workflow.executor_settings, "array_jobs", None) or ""
     arrays = set(map(str.strip, named.replace(";", ",").split(","))) - {""}
-    counts = Counter(job.rule.name for job in workflow.dag.needrun_jobs() if arrays and not job.is_local)
+    counts = Counter(
+        job.rule.name for job in workflow.dag.needrun_jobs() if arrays and not job.is_local
+    )
     for name, count in counts.items():
         if arrays & {name, "all"} and count > workflow.nodes:
             raise WorkflowError(
@@ -129,7 +139,9 @@ def refuse_lost_arrays():
 
 def refuse_unset_variables():
     """Stop before jobs whose keys are not there, which might be the last ones of a long run."""
-    wanted = [(job.rule.name, job.wildcards) for job in workflow.dag.needrun_jobs() if not workflow.touch]
+    wanted = [
+        (job.rule.name, job.wildcards) for job in workflow.dag.needrun_jobs() if not workflow.touch
+    ]
     try:
         for note in variables.refuse_without(STUDY, wanted, config["generative"]["cache"]):
             print(note, file=sys.stderr)

@@ -27,7 +27,9 @@ def protocol_code(wildcards):
 def training_code(wildcards):
     """The code of the extractor, and of the matching rule by which the best epoch is chosen."""
     matching = TRAININGS.matching(wildcards.corpus, wildcards.extractor)
-    return jobs.extractor_code("train", wildcards.extractor) | jobs.described_code("train", MATCHINGS, matching)
+    return jobs.extractor_code("train", wildcards.extractor) | jobs.described_code(
+        "train", MATCHINGS, matching
+    )
 
 
 def attempt_of(path):
@@ -73,7 +75,9 @@ def collection_files(wildcards):
 def collection_code(wildcards):
     """The code of the extractor or system of a collection."""
     if COLLECTIONS.system(wildcards.collection):
-        return jobs.described_code("collection", SYSTEM_KINDS, COLLECTIONS.kind(wildcards.collection))
+        return jobs.described_code(
+            "collection", SYSTEM_KINDS, COLLECTIONS.kind(wildcards.collection)
+        )
     return jobs.extractor_code("collection", COLLECTIONS.extractor(wildcards.collection))
 
 

@@ -44,7 +44,9 @@ rule generate:
     input:
         texts="<study>/generative/{dataset}/texts.jsonl",
         model=model_of_system,
-        examples=lambda wildcards: STUDY.language_models.examples(wildcards.dataset, wildcards.system),
+        examples=lambda wildcards: STUDY.language_models.examples(
+            wildcards.dataset, wildcards.system
+        ),
     output:
         answers="<study>/generative/{dataset}/{system}/answers.jsonl",
         predictions="<study>/generative/{dataset}/{system}/predictions.jsonl",
@@ -60,7 +62,9 @@ rule generate:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=lambda wildcards, attempt: 240 * attempt,
     params:
-        identity=lambda wildcards: STUDY.language_models.identity(wildcards.dataset, wildcards.system),
+        identity=lambda wildcards: STUDY.language_models.identity(
+            wildcards.dataset, wildcards.system
+        ),
         own_files=content_of(model_of_system),
         section=section_for_job,
         study=STUDY.name,
@@ -82,7 +86,12 @@ rule generative:
 rule estimate:
     """Print what the study would still send to language models, pay for and compute; does none of it."""
     input:
-        sorted({f"<study>/generative/{dataset}/texts.jsonl" for dataset, _ in STUDY.language_models.extractions}),
+        sorted(
+            {
+                f"<study>/generative/{dataset}/texts.jsonl"
+                for dataset, _ in STUDY.language_models.extractions
+            }
+        ),
     log:
         "<logs>/estimate.log",
     localrule: True

@@ -86,7 +86,9 @@ rule extract_needles:
             NEEDLES.served_judge,
             [shipped(NEEDLES.config.tokenizer)] if NEEDLES.config.tokenizer else [],
         ),
-        tokenizer=lambda wildcards, input: ["--tokenizer", *input.tokenizer] if input.tokenizer else [],
+        tokenizer=lambda wildcards, input: (
+            ["--tokenizer", *input.tokenizer] if input.tokenizer else []
+        ),
         section=section_for_job,
         study=STUDY.name,
     shell:

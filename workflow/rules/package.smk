@@ -18,7 +18,9 @@ def package_folder(here):
         return lib if lib.is_dir() else None
     if not isinstance(here, (HostingProviderFile, LocalGitFile)):
         return None
-    repository = git.Repo(here.repo_path) if isinstance(here, LocalGitFile) else here.hosted_repo.repo
+    repository = (
+        git.Repo(here.repo_path) if isinstance(here, LocalGitFile) else here.hosted_repo.repo
+    )
     commit = repository.commit(here.ref).hexsha
     checkouts = Path(workflow.sourcecache.cache_path) / "tripleaudit"
     if not (checkouts / commit).exists():

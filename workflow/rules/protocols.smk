@@ -101,7 +101,9 @@ rule build_augmented:
         code=jobs.described_code("build-protocol", PROTOCOLS, "augmented"),
         models=STUDY.data.augmentation_options,
         own_files=content_of(STUDY.data.augmentation_models),
-        original=lambda wildcards, input: ["--original", input.original] if "original" in input.keys() else [],
+        original=lambda wildcards, input: (
+            ["--original", input.original] if "original" in input.keys() else []
+        ),
     shell:
         "python -P -m tripleaudit build-protocol --protocol augmented --options {params.options:q} "
         "--train {input.train:q} --valid {input.valid:q} --test {input.test:q} "

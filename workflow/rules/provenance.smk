@@ -15,9 +15,13 @@ jobs.export_study_folder(workflow.pathvars.apply("<study>"))
 
 for every_rule in workflow.rules:
     if command := re.match(r"python -P -m tripleaudit (\S+)", every_rule.shellcmd or ""):
-        every_rule.conda_env = f"../../envs/{'light' if command[1] in WITHOUT_TORCH else 'torch'}.yaml"
+        every_rule.conda_env = (
+            f"../../envs/{'light' if command[1] in WITHOUT_TORCH else 'torch'}.yaml"
+        )
     if every_rule.output and every_rule.log:
-        log = strip_wildcard_constraints(every_rule.log[0]).partition(workflow.pathvars.apply("<logs>/"))[2]
+        log = strip_wildcard_constraints(every_rule.log[0]).partition(
+            workflow.pathvars.apply("<logs>/")
+        )[2]
         every_rule.benchmark_modifier = every_rule.log_modifier
         every_rule.benchmark = f"<benchmarks>/{log.removesuffix('log')}jsonl"
     every_rule.set_params(*jobs.rule_code(every_rule.shellcmd or ""))

@@ -39,7 +39,9 @@ rule write_report:
     localrule: True
     params:
         deciding=lambda wildcards: STUDY.report.deciding_facts(workflow.overwrite_configfiles),
-        facts=lambda wildcards, input: json.dumps(STUDY.report.facts(workflow.overwrite_configfiles), sort_keys=True),
+        facts=lambda wildcards, input: json.dumps(
+            STUDY.report.facts(workflow.overwrite_configfiles), sort_keys=True
+        ),
         files=as_options,
     shell:
         "python -P -m tripleaudit write-report --facts {params.facts:q} {params.files:q} --out {output:q} > {log:q} 2>&1"

@@ -20,11 +20,15 @@ rule predict_system:
     threads: STUDY.systems.threads
     resources:
         gpu=STUDY.systems.gpus,
-        llm_requests=lambda wildcards: int(STUDY.systems.kinds[wildcards.extractor].name == "endpoint"),
+        llm_requests=lambda wildcards: int(
+            STUDY.systems.kinds[wildcards.extractor].name == "endpoint"
+        ),
         mem_mb=STUDY.systems.mem_mb,
         runtime=STUDY.systems.runtime,
     params:
-        deciding=lambda wildcards: STUDY.systems.identity(wildcards.corpus, wildcards.extractor, wildcards.trainset),
+        deciding=lambda wildcards: STUDY.systems.identity(
+            wildcards.corpus, wildcards.extractor, wildcards.trainset
+        ),
         attempt=attempt_of(STUDY.systems.report),
         settings=STUDY.systems.json,
         job=STUDY.systems.job_param,

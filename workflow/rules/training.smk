@@ -69,7 +69,8 @@ rule predict:
         runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         batch_size=lambda wildcards, input: config["prediction"]["batch_size"],
-        schema=lambda wildcards: ["--schema-of-test"] * STUDY.gives_schema(wildcards.get("trainset", "original-nz")),
+        schema=lambda wildcards: ["--schema-of-test"]
+        * STUDY.gives_schema(wildcards.get("trainset", "original-nz")),
         code=lambda wildcards: jobs.extractor_code("predict", wildcards.extractor),
     shell:
         'python -P -m tripleaudit predict --model "$(dirname -- {input.weights:q})" '
@@ -92,7 +93,10 @@ use rule predict as predict_validation with:
 use rule predict as predict_doubled with:
     input:
         weights="<study>/doubled/<run>/model.safetensors",
-        folder=["<study>/doubled/<run>/config.json", *(f"<study>/doubled/<run>/{name}" for name in TOKENIZER)],
+        folder=[
+            "<study>/doubled/<run>/config.json",
+            *(f"<study>/doubled/<run>/{name}" for name in TOKENIZER),
+        ],
         test=STUDY.doubled_sets,
     output:
         test=multiext("<study>/doubled/<run>/", "valid.jsonl", "test.jsonl"),
@@ -126,7 +130,11 @@ if STUDY.data.tests_only:
     use rule predict as predict_with_augmented with:
         input:
             weights="<study>/models/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/model.safetensors",
-            folder=model_files(["<study>/models/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/model.safetensors"]),
+            folder=model_files(
+                [
+                    "<study>/models/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/model.safetensors"
+                ]
+            ),
             test=STUDY.testset_files,
         output:
             test=multiext(

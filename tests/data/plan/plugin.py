@@ -15,5 +15,11 @@ def build(splits, *, most, seed: int = 0):
 RECALL = ProtocolSpec(name="recall", build=build, train=False)
 HARDER = ProtocolSpec(name="harder", build=build, pattern="harder-[0-9]+")
 RULE = MatchingRule(name="folded", reduce=lambda span: span.text.lower())
-TABLE = TableSpec(name="wz-alone", build=lambda inputs: None, possible=lambda study: study.settings == ["nz", "wz"])
-SMALL = ExtractorSpec(name="small", model=f"{__file__}:Small", base="casrel", presets={"quick": {"epochs": 1}})
+TABLE = TableSpec(
+    name="wz-alone",
+    build=lambda inputs: None,
+    possible=lambda study: study.settings == ["nz", "wz"],
+)
+SMALL = ExtractorSpec(
+    name="small", model=f"{__file__}:Small", base="casrel", presets={"quick": {"epochs": 1}}
+)

@@ -14,7 +14,9 @@ if ADDRESS and os.path.basename(MODULE) in ("tripleaudit", "snakemake") and os.p
 
     with socket.socket(socket.AF_UNIX) as server:
         server.connect(ADDRESS)
-        request = json.dumps([os.path.basename(MODULE), ARGUMENTS, os.getcwd(), dict(os.environ)]).encode()
+        request = json.dumps(
+            [os.path.basename(MODULE), ARGUMENTS, os.getcwd(), dict(os.environ)]
+        ).encode()
         socket.send_fds(server, [len(request).to_bytes(8, "big")], [0, 1, 2])
         server.sendall(request)
         status = server.recv(1)

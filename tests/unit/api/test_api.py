@@ -1,4 +1,6 @@
-"""The functions of Python: the same scores from every form of input, what they refuse, what they import."""
+"""The functions of Python: the same scores from every form of input, what they refuse, what they
+import.
+"""
 
 import json
 import subprocess
@@ -19,7 +21,10 @@ GOLD = [
       for n, name in enumerate(NAMES * 2)),
     {"text": "It rained in Oslo", "triples": []},
 ]  # fmt: skip
-GUESS = [{**row, "triples": row["triples"] if n % 3 else [["Oslo", "works for", "x"]]} for n, row in enumerate(GOLD)]
+GUESS = [
+    {**row, "triples": row["triples"] if n % 3 else [["Oslo", "works for", "x"]]}
+    for n, row in enumerate(GOLD)
+]
 
 
 def written(path: Path, rows: list[dict]) -> Path:
@@ -28,7 +33,9 @@ def written(path: Path, rows: list[dict]) -> Path:
 
 
 def one_triple_a_row(rows: list[dict]) -> pandas.DataFrame:
-    parts = [(row["text"], *triple) for row in rows for triple in row["triples"] or [(float("nan"),) * 3]]
+    parts = [
+        (row["text"], *triple) for row in rows for triple in row["triples"] or [(float("nan"),) * 3]
+    ]
     return pandas.DataFrame(parts, columns=["text", "subject", "relation", "object"])
 
 
@@ -43,14 +50,23 @@ FORMS = {
 
 
 def test_every_form_of_input_scores_as_the_command_does(tmp_path, capsys, caplog):
-    files = [str(written(tmp_path / f"{name}.jsonl", rows)) for name, rows in (("gold", GOLD), ("guess", GUESS))]
+    files = [
+        str(written(tmp_path / f"{name}.jsonl", rows))
+        for name, rows in (("gold", GOLD), ("guess", GUESS))
+    ]
     options = ["--train", files[0], "--matching", "exact-span", "--bootstrap", "50"]
     assert main(["score", *files, *options, "--json"]) == 0
     expected = json.loads(capsys.readouterr().out)
     assert expected["micro"]["correct"] == 8 and expected["micro"]["predicted"] == 13
     for form, write in FORMS.items():
-        right, guess, seen = (write(rows, tmp_path / f"side{n}") for n, rows in enumerate((GOLD, GUESS, GOLD)))
-        for gold, predictions in ((right, guess), (GOLD, guess), *([(right, GUESS)] if form != "lists" else [])):
+        right, guess, seen = (
+            write(rows, tmp_path / f"side{n}") for n, rows in enumerate((GOLD, GUESS, GOLD))
+        )
+        for gold, predictions in (
+            (right, guess),
+            (GOLD, guess),
+            *([(right, GUESS)] if form != "lists" else []),
+        ):
             result = ta.score(gold, predictions, train=seen, matching="exact-span", bootstrap=50)
             assert json.loads(json.dumps(result.to_json())) == expected, form
     assert result.f1 == expected["micro"]["f1"] and result.strata["entirely_seen"].gold == 12
@@ -61,7 +77,10 @@ def test_every_form_of_input_scores_as_the_command_does(tmp_path, capsys, caplog
 
 
 def test_audit_check_and_compare_are_what_their_commands_print(tmp_path, capsys):
-    train, test = (str(written(tmp_path / f"{name}.jsonl", rows)) for name, rows in (("train", GUESS), ("test", GOLD)))
+    train, test = (
+        str(written(tmp_path / f"{name}.jsonl", rows))
+        for name, rows in (("train", GUESS), ("test", GOLD))
+    )
     fast = {"bootstrap": 50, "shuffles": 50}
     for command, result, of_rows in (
         (["audit", train, test], ta.audit(train, test), ta.audit(GUESS, pandas.DataFrame(GOLD))),
@@ -95,14 +114,29 @@ def test_shares_and_differences_are_attributes():
     [
         (lambda: ta.score(GOLD, []), "predictions: [] is no corpus; expected a path, a data frame"),
         (lambda: ta.score(None, GOLD), "gold: null is no corpus"),
-        (lambda: ta.score([("a", "r", "b")], [[]]), 'gold item 1: "a" is no triple; expected for each sentence'),
-        (lambda: ta.score(GOLD, [[], []]), "predictions: lists of triples for 2 sentences, but the gold has 13"),
-        (lambda: ta.score([{"sentense": "x", "triples": []}], [[]]), "gold item 1: nothing is known to be the text"),
+        (
+            lambda: ta.score([("a", "r", "b")], [[]]),
+            'gold item 1: "a" is no triple; expected for each sentence',
+        ),
+        (
+            lambda: ta.score(GOLD, [[], []]),
+            "predictions: lists of triples for 2 sentences, but the gold has 13",
+        ),
+        (
+            lambda: ta.score([{"sentense": "x", "triples": []}], [[]]),
+            "gold item 1: nothing is known to be the text",
+        ),
         (lambda: ta.score(GOLD, GOLD, matching="soft"), "unknown matching rule 'soft'"),
         (lambda: ta.audit([[]], GOLD), "train: lists of triples have no texts"),
         (lambda: ta.check(), "no corpus is given"),
-        (lambda: ta.check(pandas.DataFrame(GOLD)), "a DataFrame is no path; expected the name of its split"),
-        (lambda: ta.check("train.jsonl", train=GOLD), "train: train.jsonl is the train set already"),
+        (
+            lambda: ta.check(pandas.DataFrame(GOLD)),
+            "a DataFrame is no path; expected the name of its split",
+        ),
+        (
+            lambda: ta.check("train.jsonl", train=GOLD),
+            "train: train.jsonl is the train set already",
+        ),
         (lambda: ta.compare(GOLD, GOLD), "first: holds no gold triples with the predictions"),
         (lambda: ta.score("gone.json", GOLD), "gone.json: no such file"),
     ],
@@ -134,4 +168,8 @@ def test_a_notebook_completes_names_of_results_alone():
     result = ta.score([[("a", "r", "b")]], [[("a", "r", "b")]])
     names = dir(result)
     assert {"f1", "micro", "relations", "to_frame", "to_json"} <= set(names)
-    assert not [name for name in names if name.startswith(("model_", "_")) or "forward" in name or name == "copy"]
+    assert not [
+        name
+        for name in names
+        if name.startswith(("model_", "_")) or "forward" in name or name == "copy"
+    ]

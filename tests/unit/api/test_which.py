@@ -24,13 +24,19 @@ def rows(wrong_every: int = 0) -> list[dict]:
     for number in range(NUMBER):
         wrong = wrong_every and number % wrong_every == 0
         found.append(
-            {"id": str(number), "text": text(number), "triples": [["Emma", "wrote", "Ann"] if wrong else RIGHT]}
+            {
+                "id": str(number),
+                "text": text(number),
+                "triples": [["Emma", "wrote", "Ann"] if wrong else RIGHT],
+            }
         )
     return found
 
 
 def answer(body: dict) -> Reply:
-    """``good`` errs in every tenth sentence, ``poor`` in every second; ``cut`` is always right and always cut off."""
+    """``good`` errs in every tenth sentence, ``poor`` in every second; ``cut`` is always right
+    and always cut off.
+    """
     asked = body["messages"][-1]["content"]
     number = next(number for number in reversed(range(NUMBER)) if text(number) in asked)
     every = {"good": 10, "poor": 2, "cut": NUMBER + 1, "odd": NUMBER + 1}[body["model"]]
@@ -68,9 +74,13 @@ def test_models_and_files_are_ranked_with_the_scores_of_score(files, fake):
 
 
 def test_stored_answers_cost_no_second_request(files, fake):
-    first = ta.which("gold.jsonl", {"good": fake.url}, cache="cache", prices={"input": 1, "output": 2})
+    first = ta.which(
+        "gold.jsonl", {"good": fake.url}, cache="cache", prices={"input": 1, "output": 2}
+    )
     asked = len(fake.requests)
-    second = ta.which("gold.jsonl", {"good": fake.url}, cache="cache", prices={"input": 1, "output": 2})
+    second = ta.which(
+        "gold.jsonl", {"good": fake.url}, cache="cache", prices={"input": 1, "output": 2}
+    )
     assert len(fake.requests) == asked == NUMBER
     assert second.ranked[0].scores == first.ranked[0].scores
     assert first.ranked[0].money > 0 and first.ranked[0].answers == NUMBER
@@ -90,24 +100,45 @@ def test_unreadable_answers_are_counted(files, fake):
 
 
 def test_a_limit_takes_the_same_sentences_for_all(files, fake):
-    result = ta.which("gold.jsonl", {"good": fake.url}, {"fair": "fair.jsonl"}, limit=20, cache="cache")
+    result = ta.which(
+        "gold.jsonl", {"good": fake.url}, {"fair": "fair.jsonl"}, limit=20, cache="cache"
+    )
     assert result.sentences == 20 and {row.scores.sentences for row in result.ranked} == {20}
     assert len(fake.requests) == 20
 
 
 def test_the_command_prints_the_table_and_fails_under_a_limit(files, fake, capsys):
-    command = ["which", "gold.jsonl", "--model", f"poor@{fake.url}", "--predictions", "fair.jsonl", "--cache", "cache"]
+    command = [
+        "which",
+        "gold.jsonl",
+        "--model",
+        f"poor@{fake.url}",
+        "--predictions",
+        "fair.jsonl",
+        "--cache",
+        "cache",
+    ]
     assert main([*command, "--fail-under", "70"]) == 0
     shown = capsys.readouterr().out
     assert shown.index("fair") < shown.index("poor") and "0 of 60" in shown
     assert main([*command, "--fail-under", "90"]) == 3
     assert capsys.readouterr().err == "error: F1 of fair is 75.0, below --fail-under 90\n"
     assert main([*command, "--json"]) == 0
-    assert [row["name"] for row in json.loads(capsys.readouterr().out)["models"]] == ["fair", "poor"]
+    assert [row["name"] for row in json.loads(capsys.readouterr().out)["models"]] == [
+        "fair",
+        "poor",
+    ]
 
 
 def test_a_model_that_does_not_answer_is_named_and_costs_the_others_nothing(files, capsys):
-    command = ["which", "gold.jsonl", "--model", "gone@http://127.0.0.1:9", "--predictions", "mine=fair.jsonl"]
+    command = [
+        "which",
+        "gold.jsonl",
+        "--model",
+        "gone@http://127.0.0.1:9",
+        "--predictions",
+        "mine=fair.jsonl",
+    ]
     assert main([*command, "--cache", "cache"]) == 0
     captured = capsys.readouterr()
     assert "error: gone: " in captured.err and "mine alone was scored." in captured.out
@@ -118,7 +149,11 @@ def test_a_model_that_does_not_answer_is_named_and_costs_the_others_nothing(file
     [
         (["gpt"], {}, "model 'gpt': expected NAME@URL"),
         ([], {}, "nothing to rank"),
-        ({"a": "http://127.0.0.1:9"}, {"a": "fair.jsonl"}, "a: names a model and a prediction file"),
+        (
+            {"a": "http://127.0.0.1:9"},
+            {"a": "fair.jsonl"},
+            "a: names a model and a prediction file",
+        ),
     ],
 )
 def test_what_cannot_be_ranked_is_refused(files, models, predictions, message):

@@ -1,4 +1,6 @@
-"""From files to finished blocks, in this process and in several, and the blocks read as one file by every reader."""
+"""From files to finished blocks, in this process and in several, and the blocks read as one file
+by every reader.
+"""
 
 import gzip
 import json
@@ -41,7 +43,9 @@ COPIES, SIZE = 12, 20
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory, tiny_encoder):
-    """A CasRel that finds something everywhere (its biases say so), and a classifier with scores on both sides."""
+    """A CasRel that finds something everywhere (its biases say so), and a classifier with scores
+    on both sides.
+    """
     folder = tmp_path_factory.mktemp("models")
     extractor = build(CasRel, tiny_encoder, prior=0.4)
     extractor.save_pretrained(folder / "casrel")
@@ -65,7 +69,9 @@ def texts(tmp_path_factory):
 
 def collection(files, models, out, gate=True, size=SIZE, reading=(), **changes):
     what = Models(str(models / "casrel"), str(models / "zcc") if gate else None, batch_size=8)
-    return Collection("toys", [str(files)], folder_of(str(out)), what, Reading(size, **dict(reading)), **changes)
+    return Collection(
+        "toys", [str(files)], folder_of(str(out)), what, Reading(size, **dict(reading)), **changes
+    )
 
 
 @pytest.fixture(scope="module")
@@ -83,23 +89,35 @@ def triples_of(out):
 
 
 def blocks_of(out):
-    return {path.name: (path.stat().st_mtime_ns, path.stat().st_ino) for path in Path(out).glob("blocks/*.parquet")}
+    return {
+        path.name: (path.stat().st_mtime_ns, path.stat().st_ino)
+        for path in Path(out).glob("blocks/*.parquet")
+    }
 
 
 def made(work):
-    """Run a collection; returns its manifest, and the names of the blocks that were made, new or again."""
+    """Run a collection; returns its manifest, and the names of the blocks that were made, new or
+    again.
+    """
     before = blocks_of(work.target.location)
     manifest = run_collection(work)
-    return manifest, {name for name, file in blocks_of(work.target.location).items() if file != before.get(name)}
+    return manifest, {
+        name for name, file in blocks_of(work.target.location).items() if file != before.get(name)
+    }
 
 
-def test_the_blocks_read_as_one_file_and_equal_the_extractor_behind_the_gate(extracted, models, texts):
+def test_the_blocks_read_as_one_file_and_equal_the_extractor_behind_the_gate(
+    extracted, models, texts
+):
     out, manifest = extracted
     rows, gold = rows_of(out), load_sentences(texts / "gold.jsonl")
     assert [row["id"] for row in rows] == [each.id for each in gold]
     assert [row["line"] for row in rows] == list(range(1, len(gold) + 1))
     assert {row["source"] for row in rows} == {str(texts / "gold.jsonl")}
-    classifier, extractor = ZCC.from_pretrained(models / "zcc"), CasRel.from_pretrained(models / "casrel")
+    classifier, extractor = (
+        ZCC.from_pretrained(models / "zcc"),
+        CasRel.from_pretrained(models / "casrel"),
+    )
     known = [each.text for each in toy_sentences()]
     scores = dict(zip(known, classifier.decide(known), strict=True))
     expected = {each.text: {t.strings for t in each.triples} for each in extractor.extract(known)}
@@ -108,7 +126,9 @@ def test_the_blocks_read_as_one_file_and_equal_the_extractor_behind_the_gate(ext
         let_through = scores[row["text"]] > 0.5
         passed += let_through
         assert row["gate"] == pytest.approx(scores[row["text"]], abs=1e-3)
-        assert {t.strings for t in sentence.triples} == (expected[row["text"]] if let_through else set())
+        assert {t.strings for t in sentence.triples} == (
+            expected[row["text"]] if let_through else set()
+        )
     assert 0 < passed < len(rows) and manifest["counts"]["triples"] > 0
     assert manifest["counts"] == {
         "lines": len(rows) + 1, "empty": 1, "broken": 0, "too_long": 0, "sentences": len(rows), "let_through": passed,
@@ -116,7 +136,9 @@ def test_the_blocks_read_as_one_file_and_equal_the_extractor_behind_the_gate(ext
         "triples": sum(len(row["triples"]) for row in rows),
     }  # fmt: skip
     assert sum(manifest["relations"].values()) == manifest["counts"]["triples"]
-    assert manifest["rows"] == len(rows) and len(manifest["blocks"]) == math.ceil((len(rows) + 1) / SIZE)
+    assert manifest["rows"] == len(rows) and len(manifest["blocks"]) == math.ceil(
+        (len(rows) + 1) / SIZE
+    )
     assert manifest["seconds"]["tokenisation"] > 0 and manifest["peak_mb"] > 50
 
 
@@ -132,9 +154,13 @@ def test_every_reader_reads_the_folder(extracted, texts, capsys):
     assert "Matching:" in capsys.readouterr().out
     counts = manifest["counts"]
     assert len(pandas.read_parquet(out / "blocks")) == counts["sentences"]
-    found = duckdb.sql(f"select count(*), sum(len(triples)) from '{out}/blocks/*.parquet'").fetchall()[0]
+    found = duckdb.sql(
+        f"select count(*), sum(len(triples)) from '{out}/blocks/*.parquet'"
+    ).fetchall()[0]
     assert found == (counts["sentences"], counts["triples"])
-    loaded = datasets.Dataset.from_parquet(sorted(map(str, out.glob("blocks/*.parquet"))), cache_dir=str(out / "cache"))
+    loaded = datasets.Dataset.from_parquet(
+        sorted(map(str, out.glob("blocks/*.parquet"))), cache_dir=str(out / "cache")
+    )
     assert plain_row(loaded[0]) == rows_of(out)[0]
     shutil.rmtree(out / "cache")
 
@@ -144,7 +170,9 @@ def test_a_lost_or_torn_block_alone_is_made_again(extracted, models, texts, tmp_
     shutil.copytree(out, tmp_path / "copy")
     lost, torn = (manifest["blocks"][number]["file"] for number in (1, 3))
     (tmp_path / "copy" / lost).unlink()
-    with pytest.raises(UserError, match=rf"{lost}: this block is missing, but collection\.json lists it"):
+    with pytest.raises(
+        UserError, match=rf"{lost}: this block is missing, but collection\.json lists it"
+    ):
         rows_of(tmp_path / "copy")
     whole = (tmp_path / "copy" / torn).read_bytes()
     (tmp_path / "copy" / torn).write_bytes(whole[:-20])
@@ -165,7 +193,12 @@ def test_files_that_are_added_changed_or_gone_touch_only_their_blocks(models, te
     assert len({row["id"] for row in rows_of(tmp_path / "out")}) == 3 * len(lines)
     (folder / "c.txt").write_text("\n".join(lines[:7]) + "\n")
     assert [name[:5] for name in made(work)[1]] == ["c.txt"]
-    changed = [*lines[:15], f"Now {lines[15]}", *lines[16:], "one more"]  # the block of the longer line, and the last
+    changed = [
+        *lines[:15],
+        f"Now {lines[15]}",
+        *lines[16:],
+        "one more",
+    ]  # the block of the longer line, and the last
     (folder / "a.txt").write_text("\n".join(changed) + "\n")
     (folder / "b.txt").unlink()
     manifest, again = made(work)
@@ -200,14 +233,18 @@ def test_what_decides_the_triples_decides_the_blocks(models, texts, tmp_path):
         run_collection(work(1.0))
     assert run_collection(work(1.0), replace=True)["counts"]["let_through"] == 0
     second = blocks_of(tmp_path)
-    assert not first.keys() & second.keys() and all(row["triples"] == [] for row in rows_of(tmp_path))
+    assert not first.keys() & second.keys() and all(
+        row["triples"] == [] for row in rows_of(tmp_path)
+    )
     with pytest.raises(UserError, match=r"was made with code  \(now other\);"):
         run_collection(work(1.0, "other"))
     run_collection(work(1.0, "other"), replace=True)
     assert not second.keys() & blocks_of(tmp_path).keys()
 
 
-def test_a_block_that_an_interrupted_run_made_again_has_its_own_digest(models, texts, tmp_path, monkeypatch):
+def test_a_block_that_an_interrupted_run_made_again_has_its_own_digest(
+    models, texts, tmp_path, monkeypatch
+):
     work = collection(texts / "gold.jsonl", models, tmp_path)
     lost, other, *_ = (block["file"] for block in run_collection(work)["blocks"])
     (tmp_path / lost).unlink()
@@ -228,29 +265,48 @@ def test_types_of_entities_survive_in_blocks(tmp_path):
     typed = Triple(Span(0, 3, "Ada", "P"), "leads", Span(10, 15, "Delta", "F"), 0.5)
     plain = Triple(Span(0, 3, "Ada"), "likes", Span(10, 15, "Delta"), 0.5)
     rows = [Sentence("a", "Ada leads Delta", (typed,)), Sentence("b", "Ada likes Delta", (plain,))]
-    table = predictions("a.txt", [Line("", "", 1), Line("", "", 2)], [Extracted(row) for row in rows])
+    table = predictions(
+        "a.txt", [Line("", "", 1), Line("", "", 2)], [Extracted(row) for row in rows]
+    )
     write_block(folder_of(str(tmp_path)), "a-000000001-0123456789abcdef", table, {})
     (tmp_path / "collection.json").write_text(
         json.dumps({"blocks": [{"file": "blocks/a-000000001-0123456789abcdef.parquet"}]})
     )
-    spans = [span for each in read_corpus(tmp_path).sentences for t in each.triples for span in (t.subject, t.object)]
+    spans = [
+        span
+        for each in read_corpus(tmp_path).sentences
+        for t in each.triples
+        for span in (t.subject, t.object)
+    ]
     assert [span.type for span in spans] == ["P", "F", None, None]
-    assert [row["triples"] for row in rows_of(tmp_path)] == [[triple.to_json()] for triple in (typed, plain)]
+    assert [row["triples"] for row in rows_of(tmp_path)] == [
+        [triple.to_json()] for triple in (typed, plain)
+    ]
 
 
 def test_without_a_gate_and_with_triples_only(models, texts, tmp_path):
-    manifest = run_collection(collection(texts / "gold.jsonl", models, tmp_path, False, write="triples"))
+    manifest = run_collection(
+        collection(texts / "gold.jsonl", models, tmp_path, False, write="triples")
+    )
     rows = rows_of(tmp_path)
-    assert manifest["counts"]["let_through"] == manifest["counts"]["sentences"] == COPIES * len(toy_sentences())
+    assert (
+        manifest["counts"]["let_through"]
+        == manifest["counts"]["sentences"]
+        == COPIES * len(toy_sentences())
+    )
     assert len(rows) == manifest["counts"]["with_triples"] and all(row["triples"] for row in rows)
     assert "gate" not in rows[0] and manifest["gate"] is None
 
 
 @pytest.fixture(scope="module")
 def many(texts):
-    """More rows than are worth other processes: the toy sentences, each with a number of its own."""
+    """More rows than are worth other processes: the toy sentences, each with a number of its
+    own.
+    """
     rows = [
-        {"text": f"{each.text} {copy}"} for copy in range(1100 // len(toy_sentences()) + 1) for each in toy_sentences()
+        {"text": f"{each.text} {copy}"}
+        for copy in range(1100 // len(toy_sentences()) + 1)
+        for each in toy_sentences()
     ]
     (texts / "many.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
     return texts / "many.jsonl"
@@ -258,9 +314,30 @@ def many(texts):
 
 def started(many, models, out):
     """Start the command with two workers, as a process group of its own."""
-    command = ["collection", "run", str(many), "--model", str(models / "casrel"), "--gate", str(models / "zcc")]
-    options = ["--out", str(out), "--block", "25", "--batch-size", "8", "--workers", "2", "--gpu", "0"]
-    return psutil.Popen([sys.executable, "-m", "tripleaudit", *command, *options], stderr=subprocess.PIPE, text=True)
+    command = [
+        "collection",
+        "run",
+        str(many),
+        "--model",
+        str(models / "casrel"),
+        "--gate",
+        str(models / "zcc"),
+    ]
+    options = [
+        "--out",
+        str(out),
+        "--block",
+        "25",
+        "--batch-size",
+        "8",
+        "--workers",
+        "2",
+        "--gpu",
+        "0",
+    ]
+    return psutil.Popen(
+        [sys.executable, "-m", "tripleaudit", *command, *options], stderr=subprocess.PIPE, text=True
+    )
 
 
 def wait_for_blocks(process, out, number):
@@ -274,7 +351,9 @@ def test_two_workers_make_the_same_rows_and_one_that_dies_is_one_sentence(many, 
     run_collection(work)
     command = started(many, models, tmp_path / "two")
     wait_for_blocks(command, tmp_path / "two", 3)
-    worker = next(each for each in command.children() if "multiprocessing.spawn" in " ".join(each.cmdline()))
+    worker = next(
+        each for each in command.children() if "multiprocessing.spawn" in " ".join(each.cmdline())
+    )
     worker.kill()
     error = command.communicate()[1].splitlines()[-1]
     assert error.startswith("error: a worker process died") and command.returncode == 1
@@ -288,7 +367,9 @@ def test_two_workers_make_the_same_rows_and_one_that_dies_is_one_sentence(many, 
 
 @pytest.mark.slow
 @pytest.mark.thorough
-def test_a_command_that_is_killed_ten_times_makes_every_row_once_and_leaves_no_process(many, models, tmp_path):
+def test_a_command_that_is_killed_ten_times_makes_every_row_once_and_leaves_no_process(
+    many, models, tmp_path
+):
     run_collection(collection(many, models, tmp_path / "one", size=25))
     chance = random.Random(5)
     for _ in range(10):
@@ -301,16 +382,31 @@ def test_a_command_that_is_killed_ten_times_makes_every_row_once_and_leaves_no_p
         assert not psutil.wait_procs(workers, timeout=60)[1]
     assert started(many, models, tmp_path / "killed").wait() == 0
     assert rows_of(tmp_path / "killed") == rows_of(tmp_path / "one")
-    assert not [path for path in (tmp_path / "killed" / "blocks").iterdir() if path.name.startswith(".")]
+    assert not [
+        path for path in (tmp_path / "killed" / "blocks").iterdir() if path.name.startswith(".")
+    ]
 
 
-def test_parts_that_several_jobs_extract_make_the_same_collection(extracted, models, texts, tmp_path, capsys):
+def test_parts_that_several_jobs_extract_make_the_same_collection(
+    extracted, models, texts, tmp_path, capsys
+):
     options = [str(texts / "gold.jsonl"), "--out", str(tmp_path), "--block", str(SIZE)]
-    models_ = ["--model", str(models / "casrel"), "--gate", str(models / "zcc"), "--batch-size", "8", "--gpu", "0"]
+    models_ = [
+        "--model",
+        str(models / "casrel"),
+        "--gate",
+        str(models / "zcc"),
+        "--batch-size",
+        "8",
+        "--gpu",
+        "0",
+    ]
     assert main(["collection", "divide", *options]) == 0
     assert main(["collection", "part", *options, *models_, "--number", "2", "--parts", "2"]) == 0
     assert main(["collection", "finish", *options, *models_]) == 1
-    assert re.search(r"error: .*: 2 of 5 blocks are missing, the first is gold", capsys.readouterr().err)
+    assert re.search(
+        r"error: .*: 2 of 5 blocks are missing, the first is gold", capsys.readouterr().err
+    )
     assert main(["collection", "part", *options, *models_, "--number", "1", "--parts", "2"]) == 0
     assert main(["collection", "finish", *options, *models_]) == 0
     manifest = json.loads((tmp_path / "collection.json").read_text())
@@ -328,7 +424,10 @@ def test_what_is_wrong_is_said_before_a_model_is_loaded(models, texts, tmp_path,
     (tmp_path / "empty.txt").write_text("")
     for name, message in (
         ("broken.txt", r"broken\.txt line 2: not UTF-8 text"),
-        ("keys.jsonl.gz", r"keys\.jsonl\.gz line 1: .* string 'text'; it has id, sentence: name it with text_column"),
+        (
+            "keys.jsonl.gz",
+            r"keys\.jsonl\.gz line 1: .* string 'text'; it has id, sentence: name it with text_column",
+        ),
         ("empty.txt", r"empty\.txt: no lines; expected at least one"),
     ):
         with pytest.raises(UserError, match=message):
@@ -337,7 +436,10 @@ def test_what_is_wrong_is_said_before_a_model_is_loaded(models, texts, tmp_path,
     work = collection(texts / "gold.jsonl", models, tmp_path / "out")
     for changed, message in (
         ({"extractor": str(models / "zcc")}, "holds the classifier zcc, expected an extractor"),
-        ({"gate": str(models / "casrel")}, "holds the extractor casrel, expected a zero-cardinality classifier"),
+        (
+            {"gate": str(models / "casrel")},
+            "holds the extractor casrel, expected a zero-cardinality classifier",
+        ),
         ({"extractor": str(models / "none")}, "not a trained extractor"),
     ):
         with pytest.raises(UserError, match=message):
@@ -347,24 +449,44 @@ def test_what_is_wrong_is_said_before_a_model_is_loaded(models, texts, tmp_path,
 def test_a_broken_line_stops_the_run_in_one_sentence_and_keeps_what_is_finished(models, tmp_path):
     good = [json.dumps({"text": each.text}) for each in toy_sentences()]
     (tmp_path / "a.jsonl").write_text("\n".join([*good, "{broken"]) + "\n")
-    with pytest.raises(UserError, match=rf"^{tmp_path}/a\.jsonl line {len(good) + 1}: not valid JSON \(.*\)$"):
+    with pytest.raises(
+        UserError, match=rf"^{tmp_path}/a\.jsonl line {len(good) + 1}: not valid JSON \(.*\)$"
+    ):
         run_collection(collection(tmp_path / "a.jsonl", models, tmp_path / "out", size=2))
-    skipping = collection(tmp_path / "a.jsonl", models, tmp_path / "skip", size=2, reading={"skip": True})
+    skipping = collection(
+        tmp_path / "a.jsonl", models, tmp_path / "skip", size=2, reading={"skip": True}
+    )
     assert run_collection(skipping)["counts"]["broken"] == 1
 
 
 def test_the_table_names_the_models(extracted, tmp_path):
     make_table("collection", tmp_path / "collection", collection=[extracted[0] / "collection.json"])
-    assert "CasRel after the classifier ZCC on cpu" in (tmp_path / "collection.md").read_text(encoding="utf-8")
+    assert "CasRel after the classifier ZCC on cpu" in (tmp_path / "collection.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_extract_prints_a_stream_behind_a_gate(models, tmp_path, capsys):
     save_sentences(tmp_path / "s.jsonl", toy_sentences())
-    (tmp_path / "s.txt").write_text("".join(each.text + "\n\n" for each in toy_sentences()), encoding="utf-8")
+    (tmp_path / "s.txt").write_text(
+        "".join(each.text + "\n\n" for each in toy_sentences()), encoding="utf-8"
+    )
     printed = []
     for name in ("s.jsonl", "s.txt"):
         gate = ["--gate", str(models / "zcc")]
-        assert main(["extract", str(models / "casrel"), "--input", str(tmp_path / name), "--json", *gate]) == 0
+        assert (
+            main(
+                [
+                    "extract",
+                    str(models / "casrel"),
+                    "--input",
+                    str(tmp_path / name),
+                    "--json",
+                    *gate,
+                ]
+            )
+            == 0
+        )
         printed.append([json.loads(line) for line in capsys.readouterr().out.splitlines()])
     assert [row["triples"] for row in printed[0]] == [row["triples"] for row in printed[1]]
     assert 0 < sum(bool(row["triples"]) for row in printed[0]) <= 4
@@ -427,14 +549,26 @@ def test_a_dry_run_says_what_a_sample_took_and_writes_nothing(models, texts, tmp
 def measured(**changes):
     took = {"start": 18.0, "other": 100.0, "tokenisation": 50.0, "gate": 50.0, "extraction": 300.0}
     counts = {"sentences": 1000, "let_through": 250}
-    return {"counts": counts, "seconds": took, "money": 50.0, "bytes": 2e9, "device": ["cpu"]} | changes
+    return {
+        "counts": counts,
+        "seconds": took,
+        "money": 50.0,
+        "bytes": 2e9,
+        "device": ["cpu"],
+    } | changes
 
 
 @pytest.mark.parametrize(("workers", "hours"), [(1, "0.02"), (2, "0.01")])
-def test_what_a_sample_took_is_said_of_all_rows(models, texts, tmp_path, monkeypatch, workers, hours):
-    """Of 97 rows, where 1,000 sentences took 500 s, 2 GB and 50 of money: 48.5 s of one worker, and 18 s to start."""
+def test_what_a_sample_took_is_said_of_all_rows(
+    models, texts, tmp_path, monkeypatch, workers, hours
+):
+    """Of 97 rows, where 1,000 sentences took 500 s, 2 GB and 50 of money: 48.5 s of one worker,
+    and 18 s to start.
+    """
     monkeypatch.setattr("tripleaudit.collection.engine.run_collection", lambda *_: measured())
-    assert list(forecast(collection(texts / "gold.jsonl", models, tmp_path / "out"), workers, 24))[1:] == [
+    assert list(forecast(collection(texts / "gold.jsonl", models, tmp_path / "out"), workers, 24))[
+        1:
+    ] == [
         "2 sentences a second of one process on cpu, from 25 of them",
         "25 % pass to the extractor; about 0.19 GB are written",
         f"{hours} hours with {workers} workers on such machines",

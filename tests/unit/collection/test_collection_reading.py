@@ -1,4 +1,6 @@
-"""Files, blocks and reading of a collection: every row is in exactly one block, and whatever is wrong is said."""
+"""Files, blocks and reading of a collection: every row is in exactly one block, and whatever is
+wrong is said.
+"""
 
 import csv
 import gzip
@@ -13,7 +15,10 @@ from tripleaudit.collection.addresses import explained, text_files
 from tripleaudit.collection.reading import Reading, divide, read_blocks
 from tripleaudit.core.errors import UserError
 
-ROWS = [(f"n{number}", f"text {number} é, of\nmore" if number % 3 else f"text {number}") for number in range(11)]
+ROWS = [
+    (f"n{number}", f"text {number} é, of\nmore" if number % 3 else f"text {number}")
+    for number in range(11)
+]
 
 
 def write(path, data):
@@ -34,7 +39,9 @@ def table_file(path, rows=ROWS, names=("id", "text")):
         parquet.write_table(pa.table(columns), path, row_group_size=4)
         return str(path)
     if ".jsonl" in path.name:
-        return write(path, "".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows))
+        return write(
+            path, "".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows)
+        )
     text = io.StringIO()
     writer = csv.writer(text, delimiter="\t" if ".tsv" in path.name else ",")
     writer.writerows([names, *rows])
@@ -52,25 +59,33 @@ def read(entries, reading, only=None):
 
 @pytest.mark.parametrize("size", [1, 2, 5, 11, 100])
 def test_every_line_is_in_one_block_in_order(tmp_path, size):
-    last = "\n".join(json.dumps({"text": f"last {number}", "id": f"n{number}"}) for number in range(11))
+    last = "\n".join(
+        json.dumps({"text": f"last {number}", "id": f"n{number}"}) for number in range(11)
+    )
     files = [
         write(tmp_path / "a.txt", "".join(f"first {number} é\n" for number in range(7))),
         write(tmp_path / "b.txt", ""),
         write(tmp_path / "c.jsonl.gz", last),
     ]
     blocks, found = read(files, Reading(size))
-    assert [block.rows for block in blocks if block.file == files[0]] == [size] * (7 // size) + [7 % size] * (
-        7 % size > 0
-    )
+    assert [block.rows for block in blocks if block.file == files[0]] == [size] * (7 // size) + [
+        7 % size
+    ] * (7 % size > 0)
     assert [one.counts["lines"] for one in found] == [block.rows for block in blocks]
     every = [line for one in found for line in one.lines]
-    assert [line.text for line in every] == [f"first {n} é" for n in range(7)] + [f"last {n}" for n in range(11)]
+    assert [line.text for line in every] == [f"first {n} é" for n in range(7)] + [
+        f"last {n}" for n in range(11)
+    ]
     assert [line.number for line in every] == [*range(1, 8), *range(1, 12)]
     assert [one.block.file for one in found] == [block.file for block in blocks]
-    assert [line.id for line in every] == [f"{files[0]}:{n}" for n in range(1, 8)] + [f"n{n}" for n in range(11)]
+    assert [line.id for line in every] == [f"{files[0]}:{n}" for n in range(1, 8)] + [
+        f"n{n}" for n in range(11)
+    ]
 
 
-@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.zst", "a.csv", "a.csv.gz", "a.tsv", "a.tsv.zst", "a.parquet"])
+@pytest.mark.parametrize(
+    "name", ["a.jsonl", "a.jsonl.zst", "a.csv", "a.csv.gz", "a.tsv", "a.tsv.zst", "a.parquet"]
+)
 @pytest.mark.parametrize("only", [None, {0}, {1, 3}, {2}])
 def test_any_kind_of_file_gives_the_same_rows(tmp_path, name, only):
     file = table_file(tmp_path / name)
@@ -78,7 +93,9 @@ def test_any_kind_of_file_gives_the_same_rows(tmp_path, name, only):
     assert [block.rows for block in blocks] == [3, 3, 3, 2]
     wanted = [number for number in range(11) if only is None or number // 3 in only]
     every = [line for one in found for line in one.lines]
-    assert [(line.id, line.text, line.number) for line in every] == [(*ROWS[n], n + 1) for n in wanted]
+    assert [(line.id, line.text, line.number) for line in every] == [
+        (*ROWS[n], n + 1) for n in wanted
+    ]
 
 
 def test_what_stands_between_the_fields_of_a_table_shows_in_its_header(tmp_path):
@@ -97,7 +114,10 @@ def test_what_stands_between_the_fields_of_a_table_shows_in_its_header(tmp_path)
         ("Parquet magic bytes not found in file signature", False),
         ("no such bucket at s3://texts/credentials/forbidden", False),
         ("AWS Error ACCESS_DENIED during GetObject operation", True),
-        ("AWS Error UNKNOWN (HTTP status 403) during HeadObject operation: No response body.", True),
+        (
+            "AWS Error UNKNOWN (HTTP status 403) during HeadObject operation: No response body.",
+            True,
+        ),
         ("An error occurred (403) when calling the HeadObject operation: Forbidden", True),
         ("The request signature we calculated does not match the signature you provided.", True),
         ("Unable to locate credentials", True),
@@ -115,7 +135,8 @@ def test_columns_have_names_of_ones_own(tmp_path):
         _, (found,) = read([file], Reading(100, "sentence", "key"))
         assert [(line.id, line.text) for line in found.lines] == ROWS
         with pytest.raises(
-            UserError, match=rf"{name}: has no column 'text'; it has key, sentence: name it|line 1: expected"
+            UserError,
+            match=rf"{name}: has no column 'text'; it has key, sentence: name it|line 1: expected",
         ):
             read([file], Reading())
 
@@ -132,7 +153,15 @@ def test_a_file_that_grew_keeps_its_blocks(tmp_path):
 
 
 def test_files_folders_and_patterns(tmp_path, monkeypatch):
-    for name in ("b.txt", "deep/a.jsonl", "notes.md", "../x1.txt.gz", "../x2.txt", "t.csv.zst", "p.parquet.gz"):
+    for name in (
+        "b.txt",
+        "deep/a.jsonl",
+        "notes.md",
+        "../x1.txt.gz",
+        "../x2.txt",
+        "t.csv.zst",
+        "p.parquet.gz",
+    ):
         write(tmp_path / "in" / name, "a\n")
     monkeypatch.chdir(tmp_path)
     found = ["in/b.txt", "in/deep/a.jsonl", "in/t.csv.zst", "x1.txt.gz", "x2.txt"]
@@ -149,11 +178,15 @@ def test_files_folders_and_patterns(tmp_path, monkeypatch):
             text_files([entry])
 
 
-@pytest.mark.parametrize("bad", [b"one\ntwo \xff\nthree\n", b"one\ntwo \xc3\xa9 \xc3", b"one\ntw\xed\xa0\x80\n"])
+@pytest.mark.parametrize(
+    "bad", [b"one\ntwo \xff\nthree\n", b"one\ntwo \xc3\xa9 \xc3", b"one\ntw\xed\xa0\x80\n"]
+)
 def test_text_that_is_not_utf8_names_file_and_line(tmp_path, bad):
     file = write(tmp_path / "a.txt", bad)
     for size in (1, 2, 10):
-        with pytest.raises(UserError, match=r"a\.txt line 2: not UTF-8 text; convert the file, or leave broken"):
+        with pytest.raises(
+            UserError, match=r"a\.txt line 2: not UTF-8 text; convert the file, or leave broken"
+        ):
             read([file], Reading(size))
     blocks, (found,) = read([file], Reading(skip=True))
     assert found.counts["broken"] == 1 and len(found.lines) == blocks[0].rows - 1
@@ -168,7 +201,9 @@ def test_a_table_that_is_not_utf8_names_file_and_line(tmp_path):
     _, (found,) = read([file], Reading(skip=True))
     assert [line.text for line in found.lines] == ["one", "three"] and found.counts["broken"] == 1
     file = write(tmp_path / "b.csv", 'text\n"one\n' + "x" * 200_000)
-    with pytest.raises(UserError, match=r"b\.csv line \d: broken table \(field larger .*; is a quote missing\?"):
+    with pytest.raises(
+        UserError, match=r"b\.csv line \d: broken table \(field larger .*; is a quote missing\?"
+    ):
         read([file], Reading())
 
 
@@ -196,7 +231,11 @@ def test_lines_that_are_no_sentences_are_counted(tmp_path, caplog):
         "[1]",
         '{"text": "\\ud800"}',
     ]
-    rows += [json.dumps({"text": "x" * 101}), '{"text": "x", "more": "' + "y" * 70_000 + '"}', "[" * 5000]
+    rows += [
+        json.dumps({"text": "x" * 101}),
+        '{"text": "x", "more": "' + "y" * 70_000 + '"}',
+        "[" * 5000,
+    ]
     rows += ['{"text": "\\ud83d\\ude00"}', "}"]
     file = write(tmp_path / "a.jsonl", "\r\n".join(rows))
     _, (found,) = read([file], Reading(max_chars=100, skip=True))
@@ -231,5 +270,7 @@ def test_text_that_changed_since_it_was_divided_is_refused(tmp_path, name):
     first, second = divide(found, Reading(2))
     write(tmp_path / name, "text\ntwo\nthree\nfoux\n")
     assert next(read_blocks(found, [first], Reading(2))).lines
-    with pytest.raises(UserError, match=r"changed since the collection was divided into blocks; run again"):
+    with pytest.raises(
+        UserError, match=r"changed since the collection was divided into blocks; run again"
+    ):
         list(read_blocks(found, [second], Reading(2)))

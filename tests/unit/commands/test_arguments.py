@@ -1,4 +1,6 @@
-"""Options of all commands: numbers have ranges; nothing is written over what is read, or among what lies there."""
+"""Options of all commands: numbers have ranges; nothing is written over what is read, or among
+what lies there.
+"""
 
 import argparse
 import re
@@ -23,9 +25,17 @@ def options(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Act
 
 
 def test_every_number_has_a_range() -> None:
-    found = [(place, action) for place, action in options(build_parser()) if isinstance(action.type, Whole | Real)]
+    found = [
+        (place, action)
+        for place, action in options(build_parser())
+        if isinstance(action.type, Whole | Real)
+    ]
     assert len(found) > 60
-    bare = [f"{place} {action.dest}" for place, action in options(build_parser()) if action.type in (int, float)]
+    bare = [
+        f"{place} {action.dest}"
+        for place, action in options(build_parser())
+        if action.type in (int, float)
+    ]
     assert not bare
     for place, action in found:  # a default that its own option refused would be a trap
         for value in action.default if isinstance(action.default, list) else [action.default]:
@@ -51,11 +61,15 @@ def test_the_default_that_a_help_names_is_the_one_that_is_taken() -> None:
         (Real(open=True), {"0.5": 0.5}, ("0", "-1", "inf")),
     ],
 )
-def test_a_range_takes_its_ends_and_refuses_the_rest(kind, good: dict[str, float], bad: tuple[str, ...]) -> None:
+def test_a_range_takes_its_ends_and_refuses_the_rest(
+    kind, good: dict[str, float], bad: tuple[str, ...]
+) -> None:
     for text, value in good.items():
         assert kind(text) == value
     for text in bad:
-        with pytest.raises(argparse.ArgumentTypeError, match=r"^expected a (whole )?number .*, got '.{0,41}'$"):
+        with pytest.raises(
+            argparse.ArgumentTypeError, match=r"^expected a (whole )?number .*, got '.{0,41}'$"
+        ):
             kind(text)
 
 
@@ -75,12 +89,18 @@ def test_a_source_is_not_written_over(tmp_path: Path, refused) -> None:
     link.symlink_to(source)
     before = source.read_bytes()
     for out in (source, link, tmp_path / ".." / tmp_path.name / "a.jsonl"):
-        assert "would be written over (--out)" in refused("prepare", "--source", source, "--out", out)
+        assert "would be written over (--out)" in refused(
+            "prepare", "--source", source, "--out", out
+        )
     assert source.read_bytes() == before
-    check_paths({"name": "demo", "out": "demo", "facts": "{" + "x" * 5000 + "}"})  # a name and a text are no files
+    check_paths(
+        {"name": "demo", "out": "demo", "facts": "{" + "x" * 5000 + "}"}
+    )  # a name and a text are no files
 
 
-def test_a_name_with_an_equals_sign_is_a_path_like_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_with_an_equals_sign_is_a_path_like_any_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     for folder in ("1", "a=1"):
         Path(folder).mkdir()
@@ -98,12 +118,16 @@ def test_a_filled_folder_needs_force(tmp_path: Path) -> None:
     check_folder(tmp_path / "new", False)
     check_folder(tmp_path, False)
     (tmp_path / "train.jsonl").write_text("x")
-    with pytest.raises(UserError, match="holds something already; expected an empty or new one, or --force"):
+    with pytest.raises(
+        UserError, match="holds something already; expected an empty or new one, or --force"
+    ):
         check_folder(tmp_path, False)
     check_folder(tmp_path, True)
     check_folder(tmp_path, False, own=("train.jsonl",))
     (tmp_path / "model").mkdir()
-    (tmp_path / "model/tokenizer.json").write_text("{}")  # what a workflow leaves of a training that it makes again
+    (tmp_path / "model/tokenizer.json").write_text(
+        "{}"
+    )  # what a workflow leaves of a training that it makes again
     check_folder(tmp_path / "model", False, own=OWN)
     with pytest.raises(UserError, match="is read and would be written over"):
         check_folder(tmp_path, True, [tmp_path / "train.jsonl"], ["train.jsonl"])

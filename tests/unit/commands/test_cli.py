@@ -28,7 +28,10 @@ def test_commands_of_users_and_of_the_workflow_stand_apart_in_the_help(capsys):
 def test_a_removed_command_is_refused_with_what_replaces_it(command, capsys):
     assert cli.main([command, "a.jsonl"]) == 1
     error = capsys.readouterr().err
-    assert error.startswith(f"error: {command}: this command was removed; ") and len(error.splitlines()) == 1
+    assert (
+        error.startswith(f"error: {command}: this command was removed; ")
+        and len(error.splitlines()) == 1
+    )
 
 
 @pytest.mark.parametrize("step", steps.STEPS)
@@ -42,7 +45,11 @@ def test_options_of_a_step_follow_from_its_signature(monkeypatch, capsys):
     called = []
 
     def function(
-        paths: Sequence[str | Path], keys: Mapping[str, Any], out: str | Path, seed: int = 3, dry_run: bool = False
+        paths: Sequence[str | Path],
+        keys: Mapping[str, Any],
+        out: str | Path,
+        seed: int = 3,
+        dry_run: bool = False,
     ) -> None:
         called.append((paths, keys, out, seed, dry_run))
 
@@ -82,7 +89,10 @@ def test_a_mistyped_command_gets_a_close_one(capsys):
 def test_the_schema_for_editors_is_indented_and_keeps_its_signs(capsys):
     assert cli.main(["config-reference", "--json-schema"]) == 0
     text = capsys.readouterr().out
-    assert text == json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n" and not text.isascii()
+    assert (
+        text == json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n"
+        and not text.isascii()
+    )
 
 
 def test_a_command_gets_its_arguments_as_they_are(monkeypatch):
@@ -107,18 +117,31 @@ def _given(action: argparse.Action) -> list[str]:
 
 
 def test_only_the_module_of_the_command_is_imported():
-    script = "import sys; from tripleaudit import cli; cli.build_parser('audit'); print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
-    assert [name for name in loaded if name.startswith("tripleaudit.commands.")] == ["tripleaudit.commands.audit"]
+    script = (
+        "import sys; from tripleaudit import cli; cli.build_parser('audit'); print(*sys.modules)"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert [name for name in loaded if name.startswith("tripleaudit.commands.")] == [
+        "tripleaudit.commands.audit"
+    ]
 
 
 def test_a_shell_learns_commands_and_options(tmp_path):
     def completed(line: str) -> set[str]:
         answers = tmp_path / "answers"
-        environment = {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line)), "_ARGCOMPLETE_IFS": "\n"}
+        environment = {
+            "_ARGCOMPLETE": "1",
+            "COMP_LINE": line,
+            "COMP_POINT": str(len(line)),
+            "_ARGCOMPLETE_IFS": "\n",
+        }
         environment |= {"_ARGCOMPLETE_STDOUT_FILENAME": str(answers)}
         script = "import sys; sys.argv = ['tripleaudit']; from tripleaudit.cli import main; main()"
-        subprocess.run([sys.executable, "-c", script], env={**os.environ, **environment}, check=True)
+        subprocess.run(
+            [sys.executable, "-c", script], env={**os.environ, **environment}, check=True
+        )
         return set(answers.read_text().split())
 
     assert {"split", "score"} <= completed("tripleaudit s")

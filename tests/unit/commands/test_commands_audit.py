@@ -11,13 +11,18 @@ from tripleaudit.tables.building import build_table
 from tripleaudit.tables.loading import load_inputs
 
 
-def test_tables_of_webnlg_equal_the_paper_to_the_last_digit(real_data: Path, tmp_path: Path) -> None:
+def test_tables_of_webnlg_equal_the_paper_to_the_last_digit(
+    real_data: Path, tmp_path: Path
+) -> None:
     files = {"train": "train", "valid": "val", "test": "test"}
     splits = {
-        name: read_corpus(real_data / "webnlg" / f"{file}_triples.json").sentences for name, file in files.items()
+        name: read_corpus(real_data / "webnlg" / f"{file}_triples.json").sentences
+        for name, file in files.items()
     }
     path = tmp_path / "audit.json"
-    path.write_text(json.dumps(study_audit({"study": "s", "corpus": "webnlg", "protocol": "original"}, splits)))
+    path.write_text(
+        json.dumps(study_audit({"study": "s", "corpus": "webnlg", "protocol": "original"}, splits))
+    )
     inputs = load_inputs(audits=[path])
     for name, numbers in {
         "triple-types": ["91.10", "7.47", "1.43"],
@@ -50,13 +55,32 @@ def test_readable_audit(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     assert "with their test triples: s\ufffd[31maw (1)" in out
 
 
-def test_bad_input_gives_one_line_and_a_table_of_the_workflow_five_files(tmp_path: Path, refused) -> None:
-    assert refused("audit", tmp_path / "a.json", tmp_path / "b.json").endswith("a.json: no such file")
+def test_bad_input_gives_one_line_and_a_table_of_the_workflow_five_files(
+    tmp_path: Path, refused
+) -> None:
+    assert refused("audit", tmp_path / "a.json", tmp_path / "b.json").endswith(
+        "a.json: no such file"
+    )
     made = Results(tmp_path)
     made.run("casrel", quality=0.7, sentences=20)
     prefix = str(tmp_path / "out" / "type-f1")
-    files = ["--scores", str(made.scores[0]), "--counts", str(made.counts[0]), "--options", '{"digits": 2}']
+    files = [
+        "--scores",
+        str(made.scores[0]),
+        "--counts",
+        str(made.counts[0]),
+        "--options",
+        '{"digits": 2}',
+    ]
     assert main(["table", "--name", "type-f1", *files, "--out-prefix", prefix]) == 0
-    assert sorted(path.suffix for path in Path(prefix).parent.iterdir()) == [".csv", ".html", ".json", ".md", ".tex"]
+    assert sorted(path.suffix for path in Path(prefix).parent.iterdir()) == [
+        ".csv",
+        ".html",
+        ".json",
+        ".md",
+        ".tex",
+    ]
     assert "CasRel" in Path(f"{prefix}.md").read_text()
-    assert "there is no table 'nothing'" in refused("table", "--name", "nothing", "--out-prefix", prefix)
+    assert "there is no table 'nothing'" in refused(
+        "table", "--name", "nothing", "--out-prefix", prefix
+    )

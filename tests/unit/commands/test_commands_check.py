@@ -70,13 +70,21 @@ def test_a_fault_is_found_with_its_position(tmp_path: Path, told, name: str) -> 
 
 
 def test_relations_that_training_lacks_are_named(tmp_path: Path, told) -> None:
-    rows = {"train": CLEAN, "test": [CLEAN[0], {"text": "Ann left Rome", "triples": [["Ann", "left", "Rome"]]}]}
+    rows = {
+        "train": CLEAN,
+        "test": [CLEAN[0], {"text": "Ann left Rome", "triples": [["Ann", "left", "Rome"]]}],
+    }
     value = told("check", *(write(tmp_path / f"{name}.jsonl", of) for name, of in rows.items()))
-    assert found(value, 0) == {} and found(value, 1)["unknown-relations"]["examples"] == ["left (1)"]
+    assert found(value, 0) == {} and found(value, 1)["unknown-relations"]["examples"] == [
+        "left (1)"
+    ]
 
 
 def test_the_written_study_can_run(tmp_path: Path, told, refused, capsys) -> None:
-    rows = [{"satz": r["text"], "kanten": [{"von": s, "art": p, "nach": o} for s, p, o in r["triples"]]} for r in CLEAN]
+    rows = [
+        {"satz": r["text"], "kanten": [{"von": s, "art": p, "nach": o} for s, p, o in r["triples"]]}
+        for r in CLEAN
+    ]
     files = [write(tmp_path / f"{name}.jsonl", rows) for name in ("train", "test")]
     mapping = ["--column", "text=satz,triples=kanten,subject=von,relation=art,object=nach"]
     study = tmp_path / "people.yaml"
@@ -86,7 +94,9 @@ def test_the_written_study_can_run(tmp_path: Path, told, refused, capsys) -> Non
     assert value["corpora"]["people"]["columns"]["text"] == "satz"
     assert main(["validate", str(study)]) == 0
     assert "people: this study can run" in capsys.readouterr().out
-    assert "this file exists; --force replaces it" in refused("check", *files, *mapping, "--write", study)
+    assert "this file exists; --force replaces it" in refused(
+        "check", *files, *mapping, "--write", study
+    )
     assert main(["check", *files, *mapping, "--write", str(study), "--force"]) == 0
 
 

@@ -28,7 +28,9 @@ def files(tmp_path):
     rows = range(40)
     gold = write(tmp_path / "gold.jsonl", [sentence(n, RIGHT) for n in rows])
     good = write(tmp_path / "good.jsonl", [sentence(n, RIGHT) for n in rows])
-    worse = write(tmp_path / "worse.jsonl", [sentence(n, WRONG if n % 4 == 0 else RIGHT) for n in rows])
+    worse = write(
+        tmp_path / "worse.jsonl", [sentence(n, WRONG if n % 4 == 0 else RIGHT) for n in rows]
+    )
     return [str(path) for path in (gold, good, worse)]
 
 
@@ -36,7 +38,11 @@ def test_a_limit_that_is_missed_is_named_with_the_change_and_its_interval(files,
     gold, good, worse = files
     assert main(["compare", good, worse, gold, "--fail-below", "0"]) == 3
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("error: ") and "F1 fell by 25.0 points [" in line and line.endswith("(allowed: 0)")
+    assert (
+        line.startswith("error: ")
+        and "F1 fell by 25.0 points [" in line
+        and line.endswith("(allowed: 0)")
+    )
     assert main(["compare", worse, good, gold, "--fail-below", "0"]) == 0
     assert capsys.readouterr().err == ""
 
@@ -53,14 +59,18 @@ def test_significant_asks_that_the_whole_interval_is_below(tmp_path, files, caps
     assert "--fail-below" in capsys.readouterr().err
 
 
-def test_a_missing_prediction_can_count_as_empty_as_the_error_advises(tmp_path, files, capsys) -> None:
+def test_a_missing_prediction_can_count_as_empty_as_the_error_advises(
+    tmp_path, files, capsys
+) -> None:
     gold, good, _ = files
     part = str(write(tmp_path / "part.jsonl", [sentence(n, RIGHT) for n in range(39)]))
     assert main(["compare", good, part, gold]) == 1
     assert "--missing empty" in capsys.readouterr().err
     assert main(["compare", good, part, gold, "--missing", "empty", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["pairs"]
-    assert ta.compare(good, part, gold, missing="empty").difference.change() == pytest.approx(2 * 39 / 79 - 1)
+    assert ta.compare(good, part, gold, missing="empty").difference.change() == pytest.approx(
+        2 * 39 / 79 - 1
+    )
     with pytest.raises(UserError, match="39 predictions"):
         ta.compare(good, part, gold)
 
@@ -73,12 +83,17 @@ def test_score_fails_under_a_limit_and_says_so(files, capsys) -> None:
     assert capsys.readouterr().err == "error: F1 is 75.0, below --fail-under 80\n"
 
 
-def test_exchanged_entities_are_named_although_another_hint_concerns_more_triples(tmp_path, capsys) -> None:
+def test_exchanged_entities_are_named_although_another_hint_concerns_more_triples(
+    tmp_path, capsys
+) -> None:
     gold = [sentence(n, RIGHT) for n in range(5)]
     misspelt = ["ann", "wrote", "emma"]
     found = [WRONG, misspelt, misspelt, RIGHT, RIGHT]
     predicted = [sentence(n, triple) for n, triple in enumerate(found)]
-    paths = [str(write(tmp_path / name, rows)) for name, rows in (("g.jsonl", gold), ("p.jsonl", predicted))]
+    paths = [
+        str(write(tmp_path / name, rows))
+        for name, rows in (("g.jsonl", gold), ("p.jsonl", predicted))
+    ]
     assert main(["score", *paths]) == 0
     text = capsys.readouterr().out
     assert "1 more triples would be correct with subject and object exchanged" in text

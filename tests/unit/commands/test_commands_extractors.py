@@ -13,7 +13,13 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.extractors.casrel import CasRel
 
-SETTINGS = {"epochs": 50, "batch_size": 7, "encoder_learning_rate": 2e-3, "head_learning_rate": 5e-3, "patience": 0}
+SETTINGS = {
+    "epochs": 50,
+    "batch_size": 7,
+    "encoder_learning_rate": 2e-3,
+    "head_learning_rate": 5e-3,
+    "patience": 0,
+}
 
 
 pytestmark = pytest.mark.usefixtures("logging_as_it_was")
@@ -56,7 +62,10 @@ def test_prediction_of_several_sets_in_one_process(model, home, tmp_path, monkey
     monkeypatch.setattr(CasRel, "predict_rows", watched)
     data = [str(home / "valid.jsonl"), str(home / "train.jsonl")]
     out = [str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")]
-    assert main(["predict", "--model", str(model), "--data", *data, "--out", out[0], "--out", out[1]]) == 0
+    assert (
+        main(["predict", "--model", str(model), "--data", *data, "--out", out[0], "--out", out[1]])
+        == 0
+    )
     assert sum(predicted) == len({each.text for each in toy_sentences()})
     first, second = load_sentences(out[0]), load_sentences(out[1])
     assert [each.id for each in first] == [each.id for each in toy_sentences()]
@@ -73,7 +82,10 @@ def test_relations_that_only_the_test_set_has_are_reported_as_misses(model, home
     save_sentences(tmp_path / "test.jsonl", [odd])
     files = ["--data", str(tmp_path / "test.jsonl"), "--out", str(tmp_path / "p")]
     assert main(["predict", "--model", str(model), *files]) == 0
-    assert "1 test.jsonl triples have a relation that was not in training (unheard)" in capsys.readouterr().err
+    assert (
+        "1 test.jsonl triples have a relation that was not in training (unheard)"
+        in capsys.readouterr().err
+    )
 
 
 def test_extract_prints_triples_and_json(model, tmp_path, capsys):
@@ -101,7 +113,9 @@ def test_a_collection_is_extracted_on_gpus_where_there_are_any(
 ):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", seen)
     calls = []
-    monkeypatch.setattr("tripleaudit.collection.engine.run_collection", lambda *given, replace: calls.append(given))
+    monkeypatch.setattr(
+        "tripleaudit.collection.engine.run_collection", lambda *given, replace: calls.append(given)
+    )
     for name in ((), ("--name", "mine")):
         out = ["--out", str(tmp_path / "of-folder"), "--workers", "3", *name, *options.split()]
         assert main(["collection", "run", "texts.txt", "--model", str(model), *out]) == 0
@@ -124,7 +138,9 @@ def test_bad_input_is_one_sentence(model, home, tiny_encoder, tmp_path, refused)
     said = refused("collection", "run", "x", "--out", "y", "--system", "{" * 90)
     assert said.endswith(f"expected an object with name, kind, settings and job, got {'{' * 80}")
     if not os.environ.get("CUDA_VISIBLE_DEVICES") and not torch.cuda.is_available():
-        assert "a GPU was asked for, but PyTorch sees none" in refused("extract", model, "text", "--gpu", "1")
+        assert "a GPU was asked for, but PyTorch sees none" in refused(
+            "extract", model, "text", "--gpu", "1"
+        )
 
 
 def test_bad_training_input_is_one_sentence(home, tiny_encoder, tmp_path, refused):

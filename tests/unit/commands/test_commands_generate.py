@@ -31,7 +31,17 @@ def job(tmp_path: Path, fake: FakeEndpoint | None) -> list[str]:
     server |= {"api_key_env": "TEST_LLM_KEY", "max_retries": 2}
     section = {"cache": str(tmp_path / "cache"), "endpoints": {"fake": server}}
     section |= {"datasets": {"d": {"corpus": "c"}}, "systems": {"fake": {"endpoint": "fake"}}}
-    arguments = ["generate", "--section", json.dumps(section), "--study", "s", "--dataset", "d", "--system", "fake"]
+    arguments = [
+        "generate",
+        "--section",
+        json.dumps(section),
+        "--study",
+        "s",
+        "--dataset",
+        "d",
+        "--system",
+        "fake",
+    ]
     arguments += ["--texts", str(texts)]
     for name in ("answers", "predictions", "report"):
         arguments += [f"--{name}", str(tmp_path / "out" / f"{name}.json")]
@@ -53,8 +63,15 @@ def test_texts_become_answers_predictions_and_a_report(tmp_path, key, monkeypatc
     assert [item.triples[0].strings for item in predicted] == expected
     assert all(item.triples[0].located for item in predicted)
     report = json.loads((tmp_path / "out" / "report.json").read_text())
-    assert (report["texts"], report["triples"], report["statuses"]["ok"], report["model"]) == (40, 40, 40, "fake-model")
-    rows = [json.loads(line) for line in (tmp_path / "out" / "answers.json").read_text().splitlines()]
+    assert (report["texts"], report["triples"], report["statuses"]["ok"], report["model"]) == (
+        40,
+        40,
+        40,
+        "fake-model",
+    )
+    rows = [
+        json.loads(line) for line in (tmp_path / "out" / "answers.json").read_text().splitlines()
+    ]
     assert [row["id"] for row in rows] == [item.id for item in TEXTS]
     first = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
     monkeypatch.delenv("TEST_LLM_KEY")
@@ -63,7 +80,9 @@ def test_texts_become_answers_predictions_and_a_report(tmp_path, key, monkeypatc
 
 
 def test_a_dying_server_leaves_no_output_and_a_resumable_state(tmp_path, key, capsys):
-    with FakeEndpoint(answer=answer, faults=lambda number, body: OK if number < 15 else status(503)) as fake:
+    with FakeEndpoint(
+        answer=answer, faults=lambda number, body: OK if number < 15 else status(503)
+    ) as fake:
         assert main(job(tmp_path, fake)) == 1
         error = capsys.readouterr().err
         assert "error: endpoint 'fake'" in error

@@ -1,4 +1,6 @@
-"""All that commands print and write about one small corpus: whoever changes a word or a number of it sees it."""
+"""All that commands print and write about one small corpus: whoever changes a word or a number
+of it sees it.
+"""
 
 import json
 import re
@@ -54,32 +56,48 @@ WRITTEN = {
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
-    """A part of the demo corpus, two systems that are wrong in known ways, and one that names relations otherwise."""
+    """A part of the demo corpus, two systems that are wrong in known ways, and one that names
+    relations otherwise.
+    """
     folder, answers = tmp_path_factory.mktemp("corpus"), {}
     files = "train: train.jsonl, valid: valid.jsonl, test: test.jsonl"
     (folder / "study.yaml").write_text(
         f"study: s\ncorpora: {{c: {{files: {{{files}}}}}}}\nsettings: [nz, wz]\n", encoding="utf-8"
     )
     for name, size in (("train", 60), ("valid", 30), ("test", 40)):
-        sentences = load_sentences(DEMO / f"{name}.jsonl")[:size] + load_sentences(DEMO / f"{name}_zero.jsonl")[:5]
+        sentences = (
+            load_sentences(DEMO / f"{name}.jsonl")[:size]
+            + load_sentences(DEMO / f"{name}_zero.jsonl")[:5]
+        )
         save_sentences(folder / f"{name}.jsonl", sentences)
         if name == "test":
             save_sentences(folder / "dev.jsonl", sentences[:2])
             for system, shift in (("a", 0), ("b", 1)):
-                found = [damaged(one, number + shift, "near") for number, one in enumerate(sentences)]
+                found = [
+                    damaged(one, number + shift, "near") for number, one in enumerate(sentences)
+                ]
                 save_sentences(folder / f"{system}.jsonl", found)
-                judged = {one.text: {"results": [len(one.text) % 3 > shift] * len(one.triples)} for one in found}
+                judged = {
+                    one.text: {"results": [len(one.text) % 3 > shift] * len(one.triples)}
+                    for one in found
+                }
                 write_json(folder / f"{system}.json", judged)
             for one in found:
                 answers[one.text] = {
-                    triple_json(each.strings): "[x] [y]" if len(one.text) % 2 else "N/A" for each in one.triples
+                    triple_json(each.strings): "[x] [y]" if len(one.text) % 2 else "N/A"
+                    for each in one.triples
                 }
             write_json(folder / "split.json", answers)
-            cosines = {one.text: {str([*each.strings]): [0.97, 0.2] for each in one.triples} for one in sentences}
+            cosines = {
+                one.text: {str([*each.strings]): [0.97, 0.2] for each in one.triples}
+                for one in sentences
+            }
             write_json(folder / "cosines.json", cosines)
         if name == "valid":
             text = (folder / "valid.jsonl").read_text(encoding="utf-8")
-            (folder / "named.jsonl").write_text(re.sub(r'"relation": "(\w)', r'"relation": "É \1', text), "utf-8")
+            (folder / "named.jsonl").write_text(
+                re.sub(r'"relation": "(\w)', r'"relation": "É \1', text), "utf-8"
+            )
     return folder
 
 

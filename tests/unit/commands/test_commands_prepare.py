@@ -12,7 +12,9 @@ from tripleaudit.corpora.store import load_sentences
 from tripleaudit.sources import registry
 from tripleaudit.sources.source import parse_source
 
-ITEMS = [{"text": f"Rome {n} , Rome", "triple_list": [["Rome", "r", str(n)]] * 2} for n in range(20)]
+ITEMS = [
+    {"text": f"Rome {n} , Rome", "triple_list": [["Rome", "r", str(n)]] * 2} for n in range(20)
+]
 
 
 @pytest.fixture
@@ -50,15 +52,29 @@ def test_prepare_reads_registered_corpora(real_data, tmp_path):
     [
         (["--source", "nothing.json"], "nothing.json: no such file"),
         (["--source", "SOURCE", "--format", "xml"], "format: 'xml' is unknown"),
-        (["--source", "SOURCE", "--divide", "train=8,test", "--part", "train"], "expected PART=WEIGHT"),
-        (["--source", "SOURCE", "--divide", "train=8,test=x", "--part", "train"], "expected PART=WEIGHT"),
-        (["--source", "SOURCE", "--divide", "train=8,test=1", "--part", "dev"], "'dev', expected one of train, test"),
+        (
+            ["--source", "SOURCE", "--divide", "train=8,test", "--part", "train"],
+            "expected PART=WEIGHT",
+        ),
+        (
+            ["--source", "SOURCE", "--divide", "train=8,test=x", "--part", "train"],
+            "expected PART=WEIGHT",
+        ),
+        (
+            ["--source", "SOURCE", "--divide", "train=8,test=1", "--part", "dev"],
+            "'dev', expected one of train, test",
+        ),
         (["--corpus", "webnlg"], "a registered corpus needs --split and --raw-root"),
-        (["--corpus", "webnlg", "--split", "test", "--raw-root", ".", "--divide", "a=1"], "leave out --format"),
+        (
+            ["--corpus", "webnlg", "--split", "test", "--raw-root", ".", "--divide", "a=1"],
+            "leave out --format",
+        ),
         (["--corpus", "x", "--split", "test", "--raw-root", "."], "corpus 'x' is not registered"),
     ],
 )
-def test_prepare_refuses_bad_calls_in_one_line_and_writes_nothing(source, tmp_path, refused, args, message):
+def test_prepare_refuses_bad_calls_in_one_line_and_writes_nothing(
+    source, tmp_path, refused, args, message
+):
     args = [str(source) if arg == "SOURCE" else arg for arg in args]
     assert message in refused("prepare", *args, "--out", tmp_path / "out" / "a.jsonl")
     assert not (tmp_path / "out").exists()
@@ -66,9 +82,16 @@ def test_prepare_refuses_bad_calls_in_one_line_and_writes_nothing(source, tmp_pa
 
 def test_export(source, tmp_path, capsys, refused):
     call("prepare", "--source", source, "--out", tmp_path / "a.jsonl")
-    assert call("export", f"train={source}", f"test={tmp_path / 'a.jsonl'}", "--out", tmp_path / "data") == 0
+    assert (
+        call(
+            "export", f"train={source}", f"test={tmp_path / 'a.jsonl'}", "--out", tmp_path / "data"
+        )
+        == 0
+    )
     assert "train 20 sentences, test 20 sentences" in capsys.readouterr().out
-    assert read_corpus(tmp_path / "data", split="train").sentences == load_sentences(tmp_path / "a.jsonl")
+    assert read_corpus(tmp_path / "data", split="train").sentences == load_sentences(
+        tmp_path / "a.jsonl"
+    )
     assert "exists already" in refused("export", f"train={source}", "--out", tmp_path / "data")
     assert "expected SPLIT=FILE" in refused("export", "train", "--out", tmp_path / "more")
 
@@ -77,7 +100,20 @@ def test_fetch(tmp_path, refused):
     digest = hashlib.sha256(b"hello").hexdigest()
     with web_server() as server:
         url = server.serve("a.txt", b"hello")
-        assert call("fetch", "--source", url, "--sha256", digest, "--size", 5, "--out", tmp_path / "a.txt") == 0
+        assert (
+            call(
+                "fetch",
+                "--source",
+                url,
+                "--sha256",
+                digest,
+                "--size",
+                5,
+                "--out",
+                tmp_path / "a.txt",
+            )
+            == 0
+        )
         assert (tmp_path / "a.txt").read_bytes() == b"hello"
         said = refused("fetch", "--source", url, "--sha256", "0" * 64, "--out", tmp_path / "b.txt")
     assert f"sha256 is {digest}, expected 0000" in said and not (tmp_path / "b.txt").exists()

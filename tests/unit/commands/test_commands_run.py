@@ -1,4 +1,6 @@
-"""``tripleaudit run`` in an empty folder: shipped studies and profiles by name, and what is missing said at once."""
+"""``tripleaudit run`` in an empty folder: shipped studies and profiles by name, and what is
+missing said at once.
+"""
 
 import json
 import os
@@ -39,7 +41,9 @@ BROUGHT = {
 
 
 @pytest.mark.parametrize("name", studies())
-def test_a_shipped_study_names_its_extras_before_anything_starts(started, monkeypatch, capsys, name):
+def test_a_shipped_study_names_its_extras_before_anything_starts(
+    started, monkeypatch, capsys, name
+):
     bare(monkeypatch)
     try:
         asked = needs.extras(Study.read(study_file(name)))
@@ -77,7 +81,10 @@ def test_extras_are_complete_with_those_that_they_name(monkeypatch):
 def test_a_profile_is_found_by_its_name_with_its_scripts(started, monkeypatch, capsys, profile):
     find = extras.importlib.util.find_spec
     monkeypatch.setattr("importlib.util.find_spec", lambda name: "_plugin_" in name or find(name))
-    for form in (["--workflow-profile", profile], [f"--workflow-profile=workflow/profiles/{profile}"]):
+    for form in (
+        ["--workflow-profile", profile],
+        [f"--workflow-profile=workflow/profiles/{profile}"],
+    ):
         assert main(["run", "demo", *form, "-n"]) == 0, capsys.readouterr().err
         command, environment = started.pop()
         folder = command[command.index("--workflow-profile") + 1]
@@ -98,7 +105,10 @@ def test_a_profile_of_ones_own_may_have_an_equals_sign_in_its_name(started):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--workflow-profile", "slurn"], "--workflow-profile slurn: no such profile, did you mean 'slurm'?"),
+        (
+            ["--workflow-profile", "slurn"],
+            "--workflow-profile slurn: no such profile, did you mean 'slurm'?",
+        ),
         (["--workflow-profile", "slurm"], "the executor slurm is not installed"),
         (["--workflow-profile=mine"], "pip install snakemake-executor-plugin-lsf"),
         (["--executor=slurm"], "pip install 'tripleaudit[cluster]'"),
@@ -109,11 +119,15 @@ def test_what_a_profile_lacks_is_one_sentence(started, monkeypatch, refused, opt
     os.mkdir("mine")
     Path("mine/config.yaml").write_text("executor: lsf\n")
     find = extras.importlib.util.find_spec
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if "_plugin_" in name else find(name))
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda name: None if "_plugin_" in name else find(name)
+    )
     assert said in refused("run", "demo", *options) and not started
 
 
-def test_an_unknown_study_is_answered_by_the_names_of_those_that_ship_and_an_empty_one_named(started, capsys, refused):
+def test_an_unknown_study_is_answered_by_the_names_of_those_that_ship_and_an_empty_one_named(
+    started, capsys, refused
+):
     open("empty.yaml", "w").close()
     assert refused("run", "empty.yaml", "-n").startswith("error: empty.yaml: is empty")
     said = refused("run", "webnlgg")
@@ -123,12 +137,21 @@ def test_an_unknown_study_is_answered_by_the_names_of_those_that_ship_and_an_emp
     assert capsys.readouterr().out.startswith("webnlg: this study can run")
 
 
-def test_a_study_of_which_a_system_has_no_scores_ends_with_3_and_says_why(started, tmp_path, monkeypatch, capsys):
+def test_a_study_of_which_a_system_has_no_scores_ends_with_3_and_says_why(
+    started, tmp_path, monkeypatch, capsys
+):
     monkeypatch.setattr(extras, "missing", lambda extra: [])
-    Path("gold.jsonl").write_text('{"id": "a", "text": "Ann wrote Emma", "triples": [["Ann", "wrote", "Emma"]]}\n')
-    rows = [{"id": str(n), "text": f"Bo wrote Eva {n}", "triples": [["Bo", "wrote", "Eva"]]} for n in range(20)]
+    Path("gold.jsonl").write_text(
+        '{"id": "a", "text": "Ann wrote Emma", "triples": [["Ann", "wrote", "Emma"]]}\n'
+    )
+    rows = [
+        {"id": str(n), "text": f"Bo wrote Eva {n}", "triples": [["Bo", "wrote", "Eva"]]}
+        for n in range(20)
+    ]
     Path("train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    Path("study.yaml").write_text("study: s\ncorpora: {c: {files: {train: train.jsonl, test: gold.jsonl}}}\n")
+    Path("study.yaml").write_text(
+        "study: s\ncorpora: {c: {files: {train: train.jsonl, test: gold.jsonl}}}\n"
+    )
     Path("results/s").mkdir(parents=True)
     fact = {"system": "poor", "failed": "the budget of 1 is used up"}
     Path("results/s/systems.json").write_text(json.dumps([fact]))

@@ -43,16 +43,24 @@ def test_strata_of_stored_model_predictions(real_data: Path, told) -> None:
 def stored(tmp_path: Path) -> Path:
     path = tmp_path / "stored.json"
     rows = [
-        {"text": "Ann Lee wrote Emma", "predict": [["Lee", "wrote", "Emma"]], "truth": [["Ann Lee", "wrote", "Emma"]]},
+        {
+            "text": "Ann Lee wrote Emma",
+            "predict": [["Lee", "wrote", "Emma"]],
+            "truth": [["Ann Lee", "wrote", "Emma"]],
+        },
         {"text": "Bob saw Rome", "predict": [], "truth": []},
     ]
     path.write_text(json.dumps(rows))
     return path
 
 
-def test_stratum_without_sentences_shows_a_gap(stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_stratum_without_sentences_shows_a_gap(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
     train = tmp_path / "train.json"
-    train.write_text(json.dumps([{"text": "Bob saw Rome", "triple_list": [["Bob", "saw", "Rome"]]}]))
+    train.write_text(
+        json.dumps([{"text": "Bob saw Rome", "triple_list": [["Bob", "saw", "Rome"]]}])
+    )
     assert main(["score", str(stored), str(stored), "--train", str(train)]) == 0
     rows = {line.split("  ")[0]: line.split() for line in capsys.readouterr().out.splitlines()[3:]}
     assert rows["Entirely seen"][2:] == ["0", "–", "–", "–", "0", "0", "0"]
@@ -67,7 +75,9 @@ def test_stratum_without_sentences_shows_a_gap(stored: Path, tmp_path: Path, cap
         (["{stored}", "{other}"], "1 predictions for the 2 sentences"),
     ],
 )
-def test_bad_input_gives_one_line(stored: Path, tmp_path: Path, refused, arguments: list[str], message: str) -> None:
+def test_bad_input_gives_one_line(
+    stored: Path, tmp_path: Path, refused, arguments: list[str], message: str
+) -> None:
     other = tmp_path / "other.json"
     other.write_text(json.dumps([{"text": "Bob saw Rome", "predict": [], "truth": []}]))
     assert message in refused("score", *(a.format(stored=stored, other=other) for a in arguments))
@@ -75,7 +85,11 @@ def test_bad_input_gives_one_line(stored: Path, tmp_path: Path, refused, argumen
 
 NAMES = ("Ada Lund", "Ben Ode", "Cleo Ray", "Dan Moss", "Eva Hill", "Finn Roy")
 GOLD = [
-    {"id": f"s{n}", "text": f"{name} works for Harrow {n} in Oslo .", "triples": [[name, "works for", f"Harrow {n}"]]}
+    {
+        "id": f"s{n}",
+        "text": f"{name} works for Harrow {n} in Oslo .",
+        "triples": [[name, "works for", f"Harrow {n}"]],
+    }
     for n, name in enumerate(NAMES * 2)
 ]
 

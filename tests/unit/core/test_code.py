@@ -44,7 +44,9 @@ PACKAGE = {
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """Write the package and return a function that changes one of its files and gives the versions of entries."""
+    """Write the package and return a function that changes one of its files and gives the
+    versions of entries.
+    """
     root = tmp_path / "tripleaudit"
     monkeypatch.setattr(code, "ROOT", root)
 
@@ -98,14 +100,19 @@ def test_a_module_that_there_is_not_is_said(package):
         ("import tripleaudit.kept", "tripleaudit.kept.value"),
         ("import importlib", "importlib.import_module('tripleaudit.kept')"),
         ("", "__import__('tripleaudit.kept')"),
-        ("from tripleaudit.core.modules import load_attribute", "load_attribute('tripleaudit.kept:value', '')"),
+        (
+            "from tripleaudit.core.modules import load_attribute",
+            "load_attribute('tripleaudit.kept:value', '')",
+        ),
     ],
 )
 def test_a_module_counts_however_it_is_imported(package, begin, says):
     package.write("kept.py", "value = 1")
     package.write("parts.py", f"{begin}\ndef work(): return {says}")
     assert "kept.py" in package("parts:work")
-    package.write("parts.py", f"def work():\n    {begin or 'pass'}\n    return {says}".replace("*", "value"))
+    package.write(
+        "parts.py", f"def work():\n    {begin or 'pass'}\n    return {says}".replace("*", "value")
+    )
     assert "kept.py" in package("parts")
 
 
@@ -132,10 +139,23 @@ def test_who_imports_a_name_is_known(package):
 
 def test_a_file_from_outside_counts_with_what_lies_next_to_it(package, tmp_path):
     own = tmp_path / "own"
-    write(own, {"mine.py": "import helper\nfrom tripleaudit.b import leaf\n", "helper.py": "import numpy\n"})
+    write(
+        own,
+        {
+            "mine.py": "import helper\nfrom tripleaudit.b import leaf\n",
+            "helper.py": "import numpy\n",
+        },
+    )
     write(own, {"unused.py": ""})
     found = package(files=[own / "mine.py"])
-    assert set(found) == {"mine.py", "helper.py", "__init__.py", "b/__init__.py", "b/inner.py", "b/leaf.py"}
+    assert set(found) == {
+        "mine.py",
+        "helper.py",
+        "__init__.py",
+        "b/__init__.py",
+        "b/inner.py",
+        "b/leaf.py",
+    }
     (own / "helper.py").write_text("# words\nimport numpy\n")
     assert package(files=[own / "mine.py"]) == found
     (own / "helper.py").write_text("import numpy as np\n")
@@ -152,7 +172,9 @@ def test_what_modules_say_of_themselves_counts_from_outside(package, tmp_path):
         for text in ("one", "two"):
             plugin.write_text(f"{name} = {text!r}\n")
             own.append(package(files=[plugin]))
-            package.write("a/command.py", PACKAGE["a/command.py"].rstrip() + f"\n        {name} = {text!r}")
+            package.write(
+                "a/command.py", PACKAGE["a/command.py"].rstrip() + f"\n        {name} = {text!r}"
+            )
         assert own[0] != own[1]
         assert (package("a.command") == before) is (name == "HELP")
 
@@ -179,14 +201,21 @@ def test_a_file_from_outside_counts_with_its_package_and_the_files_that_it_names
 def test_a_plugin_names_the_files_that_it_reads(package, tmp_path):
     digests = set()
     for text in "ab":
-        plugin = write(tmp_path, {"plugin.py": "READS = ('lists/*.txt',)\n", "lists/words.txt": text})
+        plugin = write(
+            tmp_path, {"plugin.py": "READS = ('lists/*.txt',)\n", "lists/words.txt": text}
+        )
         digests.add(package(files=[plugin])["lists/words.txt"])
     assert len(digests) == 2
 
 
-def test_a_library_with_the_name_of_an_installed_plugin_s_neighbour_does_not_count(package, tmp_path):
+def test_a_library_with_the_name_of_an_installed_plugin_s_neighbour_does_not_count(
+    package, tmp_path
+):
     site = tmp_path / "site"
-    write(site, {"own/__init__.py": "", "own/plugin.py": "import library\n", "library/__init__.py": ""})
+    write(
+        site,
+        {"own/__init__.py": "", "own/plugin.py": "import library\n", "library/__init__.py": ""},
+    )
     assert set(package(files=[site / "own" / "plugin.py"])) == {"__init__.py", "plugin.py"}
 
 

@@ -1,4 +1,6 @@
-"""Registries and plugins: what is built in, what a file adds, and what is said of a file that cannot be used."""
+"""Registries and plugins: what is built in, what a file adds, and what is said of a file that
+cannot be used.
+"""
 
 import os
 import subprocess
@@ -36,11 +38,27 @@ def test_every_built_in_descriptor_says_where_it_stands():
 def test_kinds_keep_the_order_of_the_papers():
     rules = "exact-string exact-span strict partial-first partial-last"
     assert list(MATCHINGS) == [*rules.split(), "normalised", "pairs"]
-    assert list(PROTOCOLS) == ["original", "rearranged", "sifted", "augmented", "unseen_relations", "cardinality"]
-    assert list(TABLES)[:6] == ["type-f1", "rearranged", "sifted", "augmented", "contamination", "unseen-relations"]
+    assert list(PROTOCOLS) == [
+        "original",
+        "rearranged",
+        "sifted",
+        "augmented",
+        "unseen_relations",
+        "cardinality",
+    ]
+    assert list(TABLES)[:6] == [
+        "type-f1",
+        "rearranged",
+        "sifted",
+        "augmented",
+        "contamination",
+        "unseen-relations",
+    ]
     assert list(TABLES)[6] == "end-to-end"
     assert len({spec.order for spec in TABLES.values()}) == len(TABLES)
-    assert list(FORMATS)[-1] == "records"  # it takes columns of any name, so the others are asked before
+    assert (
+        list(FORMATS)[-1] == "records"
+    )  # it takes columns of any name, so the others are asked before
 
 
 def test_a_file_adds_a_rule_which_comes_last_and_is_known_to_later_processes(tmp_path):
@@ -72,13 +90,19 @@ def test_an_installed_package_adds_by_its_entry_point(tmp_path, monkeypatch):
     write(tmp_path, name="folding_rules.py")
     info = tmp_path / "folding-1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: folding\nVersion: 1.0\n", encoding="utf-8")
-    (info / "entry_points.txt").write_text("[tripleaudit.plugins]\nfolding = folding_rules\n", encoding="utf-8")
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: folding\nVersion: 1.0\n", encoding="utf-8"
+    )
+    (info / "entry_points.txt").write_text(
+        "[tripleaudit.plugins]\nfolding = folding_rules\n", encoding="utf-8"
+    )
     monkeypatch.syspath_prepend(tmp_path)
     use_plugins(["folding"])
     assert MATCHINGS["folded"].file == str(tmp_path / "folding_rules.py")
     assert os.environ[VARIABLE] == "folding"
-    with pytest.raises(UserError, match=r"plugin 'holding': no file and no installed entry .* installed are .*fold"):
+    with pytest.raises(
+        UserError, match=r"plugin 'holding': no file and no installed entry .* installed are .*fold"
+    ):
         use_plugins(["holding"])
 
 
@@ -87,14 +111,20 @@ BROKEN = {
     "adds nothing; expected at its top level one of TableSpec, ExtractorSpec, ProtocolSpec, MatchingR": "x = 1\n",
     r"plugin\.py line 2: cannot be loaded \(SyntaxError: invalid syntax\)": "x = 1\ny = x +\n",
     r"line 3: cannot be loaded \(ModuleNotFoundError: No module named 'no_such_mo": "\n\nimport no_such_module\n",
-    r"line 4: cannot be loaded \(TypeError: .*keyword argument 'nose'": RULE.replace("note=", "nose="),
+    r"line 4: cannot be loaded \(TypeError: .*keyword argument 'nose'": RULE.replace(
+        "note=", "nose="
+    ),
     r"plugin\.py line 3: cannot be loaded \(SystemExit: 3\)": "\nimport sys\nsys.exit(3)\n",
     r"plugin\.py: cannot be loaded \(SyntaxError: source code string cannot contain null bytes\)": "\0",
-    r"'folded': reduce is 'lower'; expected callable": RULE.replace("lambda span: span.text.lower()", "'lower'"),
+    r"'folded': reduce is 'lower'; expected callable": RULE.replace(
+        "lambda span: span.text.lower()", "'lower'"
+    ),
     r"MatchingRule 3: name is 3; expected a valid string": RULE.replace('"folded"', "3"),
     r"'a/b' is no name; expected letters, digits, '\.', '_' and '-'": RULE.replace("folded", "a/b"),
     "TableSpec 't': needs is 'score'; expected 'audits', 'scores', 'runs', 'classifiers'": TABLE,
-    "the matching rule 'exact-span' has the name of one that is built i": RULE.replace("folded", "exact-span"),
+    "the matching rule 'exact-span' has the name of one that is built i": RULE.replace(
+        "folded", "exact-span"
+    ),
 }
 
 
@@ -111,10 +141,17 @@ def test_a_broken_plugin_gives_one_sentence_and_adds_nothing(tmp_path, message):
 def test_missing_files_and_taken_names_are_said(tmp_path):
     with pytest.raises(UserError, match=r"plugin .*none\.py: no such file"):
         use_plugins([str(tmp_path / "none.py")])
-    with pytest.raises(UserError, match=r"plugin mine=.*none\.py:Mine: expected NAME=path/to/file.py:Class"):
+    with pytest.raises(
+        UserError, match=r"plugin mine=.*none\.py:Mine: expected NAME=path/to/file.py:Class"
+    ):
         use_plugins([f"mine={tmp_path}/none.py:Mine"])
-    first, second = write(tmp_path, name="one.py"), write(tmp_path, RULE.replace("lower", "upper"), name="two.py")
-    with pytest.raises(UserError, match=r"two\.py: the matching rule 'folded' has the name of one of .*one\.py"):
+    first, second = (
+        write(tmp_path, name="one.py"),
+        write(tmp_path, RULE.replace("lower", "upper"), name="two.py"),
+    )
+    with pytest.raises(
+        UserError, match=r"two\.py: the matching rule 'folded' has the name of one of .*one\.py"
+    ):
         use_plugins([first, second])
 
 
@@ -138,7 +175,9 @@ ARROWS = CorpusFormat(name="arrows", read=read, options=("mark",), detects=lambd
     corpus = read_corpus(file)
     assert corpus.report.format == "arrows"
     assert corpus.sentences[0].triples[0].strings == ("Ada", "leads", "Apple")
-    with pytest.raises(UserError, match="format arrows has no option 'order', expected one of mark"):
+    with pytest.raises(
+        UserError, match="format arrows has no option 'order', expected one of mark"
+    ):
         read_corpus(file, order="sro")
 
 
@@ -152,9 +191,15 @@ OWN = CorpusFormat(name="own", read=lambda path: [], detects=lambda probe: KEY i
 @pytest.mark.parametrize(
     ("row", "expected"),
     [
-        ('{"text": "a", "relations": [], "score": 1}', "own"),  # columns that another format takes under any name
+        (
+            '{"text": "a", "relations": [], "score": 1}',
+            "own",
+        ),  # columns that another format takes under any name
         ('{"text": "a", "triples": []}', "jsonl"),
-        ('{"text": "a", "triples": [], "score": 1}', r"looks like the formats jsonl \(of the program\) and own \("),
+        (
+            '{"text": "a", "triples": [], "score": 1}',
+            r"looks like the formats jsonl \(of the program\) and own \(",
+        ),
     ],
 )
 def test_a_format_of_a_plugin_has_its_say(tmp_path, row, expected):
@@ -174,14 +219,19 @@ def test_a_format_that_fails_to_recognise_a_file_is_named(tmp_path):
     use_plugins([plugin])
     file = tmp_path / "rows.jsonl"
     file.write_text('{"text": "a", "triples": []}\n', encoding="utf-8")
-    with pytest.raises(UserError, match=r"plugin\.py: format own cannot tell what .*l is \(KeyError: 'missing'\)"):
+    with pytest.raises(
+        UserError, match=r"plugin\.py: format own cannot tell what .*l is \(KeyError: 'missing'\)"
+    ):
         detect_format(file)
 
 
 def test_a_builder_of_a_plugin_makes_a_table_or_is_named(tmp_path):
     plugin = (
-        "from tripleaudit.core.descriptors import TableSpec\nWZ = TableSpec(name='wz', build=lambda inputs: None)\n"
+        "from tripleaudit.core.descriptors import TableSpec\n"
+        "WZ = TableSpec(name='wz', build=lambda inputs: None)\n"
     )
     use_plugins([write(tmp_path, plugin)])
-    with pytest.raises(UserError, match="table wz: its builder returned NoneType, expected a Table"):
+    with pytest.raises(
+        UserError, match="table wz: its builder returned NoneType, expected a Table"
+    ):
         build_table("wz", TableInputs())

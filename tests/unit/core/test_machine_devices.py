@@ -1,4 +1,6 @@
-"""Locks of GPUs: one job a device, a scheduler's choice, no GPU at all; with a made-up nvidia-smi."""
+"""Locks of GPUs: one job a device, a scheduler's choice, no GPU at all; with a made-up
+nvidia-smi.
+"""
 
 import os
 import subprocess
@@ -14,13 +16,17 @@ from tripleaudit.core.errors import UserError
 
 TWO = "GPU 0: NVIDIA A100 (UUID: GPU-11)\nGPU 1: NVIDIA A100 (UUID: GPU-22)\n"
 SLICED = (
-    "GPU 0: NVIDIA A100 (UUID: GPU-11)\n  MIG 1g.5gb Device 0: (UUID: MIG-a)\n  MIG 1g.5gb Device 1: (UUID: MIG-b)\n"
+    "GPU 0: NVIDIA A100 (UUID: GPU-11)\n"
+    "  MIG 1g.5gb Device 0: (UUID: MIG-a)\n"
+    "  MIG 1g.5gb Device 1: (UUID: MIG-b)\n"
 )
 
 
 @pytest.fixture(autouse=True)
 def machine(tmp_path, monkeypatch):
-    """A machine with two GPUs, no scheduler, and locks of its own; returns what makes it list other devices."""
+    """A machine with two GPUs, no scheduler, and locks of its own; returns what makes it list
+    other devices.
+    """
     for name in (*devices.GIVEN, *devices.JOBS):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TRIPLEAUDIT_LOCKS", str(tmp_path))
@@ -71,7 +77,9 @@ def free(count: int = 1) -> bool:
 
 @pytest.fixture
 def impatient(monkeypatch):
-    """Who would wait raises instead; in this module alone: a process that is waited for sleeps, too."""
+    """Who would wait raises instead; in this module alone: a process that is waited for sleeps,
+    too.
+    """
 
     def wait(seconds):
         raise Waits
@@ -187,4 +195,7 @@ def test_locks_in_a_position_of_somebody_else(monkeypatch, tmp_path):
 
 def test_no_torch_is_imported():
     code = "import sys, tripleaudit.core.devices as d; d.installed(); print('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
+        == "False\n"
+    )

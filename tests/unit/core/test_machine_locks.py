@@ -22,7 +22,9 @@ with folder_lock(sys.argv[1]):
 @pytest.fixture
 def holder(tmp_path):
     """Another process that holds the lock of the folder."""
-    process = subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path / "m")], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path / "m")], stdout=subprocess.PIPE, text=True
+    )
     assert process.stdout.readline() == "held\n"
     yield process
     process.kill()
@@ -30,7 +32,10 @@ def holder(tmp_path):
 
 
 def test_a_second_process_is_refused(tmp_path, holder):
-    with pytest.raises(UserError, match="m: another process is at work in this folder"), folder_lock(tmp_path / "m", 0):
+    with (
+        pytest.raises(UserError, match="m: another process is at work in this folder"),
+        folder_lock(tmp_path / "m", 0),
+    ):
         pytest.fail("both are in the folder")
 
 

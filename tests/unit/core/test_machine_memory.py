@@ -1,4 +1,6 @@
-"""Running out of memory is answered with the settings to try; freed memory is kept, unless the user has set how."""
+"""Running out of memory is answered with the settings to try; freed memory is kept, unless the
+user has set how.
+"""
 
 import os
 import platform
@@ -25,16 +27,35 @@ CPU = "[enforce fail at alloc.cpp:132] . DefaultCPUAllocator: can't allocate mem
 @pytest.mark.parametrize(
     ("error", "size", "sentence"),
     [
-        (torch.OutOfMemoryError(GPU), 8, "GPU memory at batch_size: 8; try batch_size: 4 with accumulation: 2"),
-        (RuntimeError(CPU), 5, "main memory at batch_size: 5; try batch_size: 1 with accumulation: 5"),
-        (MemoryError(), 1, "main memory at batch_size: 1; try a smaller encoder, shorter sentences"),
+        (
+            torch.OutOfMemoryError(GPU),
+            8,
+            "GPU memory at batch_size: 8; try batch_size: 4 with accumulation: 2",
+        ),
+        (
+            RuntimeError(CPU),
+            5,
+            "main memory at batch_size: 5; try batch_size: 1 with accumulation: 5",
+        ),
+        (
+            MemoryError(),
+            1,
+            "main memory at batch_size: 1; try a smaller encoder, shorter sentences",
+        ),
         # on a GPU predictions go down to one sentence at a time, whatever the batch size says
-        (torch.OutOfMemoryError(GPU), None, "GPU memory even with a single sentence; try a smaller encoder, shorter"),
+        (
+            torch.OutOfMemoryError(GPU),
+            None,
+            "GPU memory even with a single sentence; try a smaller encoder, shorter",
+        ),
     ],
 )
 def test_what_to_try_follows_from_the_batch_and_the_memory(error, size, sentence):
     message = f"training ran out of {sentence}"
-    with pytest.raises(UserError, match=message), out_of_memory_advice("training", "batch_size", size, keep=True):
+    with (
+        pytest.raises(UserError, match=message),
+        out_of_memory_advice("training", "batch_size", size, keep=True),
+    ):
         raise error
 
 
@@ -57,13 +78,18 @@ def test_a_gpu_that_another_program_fills_is_named(monkeypatch, error):
 
 
 def test_other_errors_pass():
-    with pytest.raises(RuntimeError, match="shapes"), out_of_memory_advice("training", "batch_size", 8):
+    with (
+        pytest.raises(RuntimeError, match="shapes"),
+        out_of_memory_advice("training", "batch_size", 8),
+    ):
         raise RuntimeError("shapes do not fit")
 
 
 @pytest.mark.parametrize("formulation", ["", "device"])
 @pytest.mark.parametrize("error", [torch.OutOfMemoryError(GPU), RuntimeError(CPU)])
-def test_a_training_and_a_validation_without_memory(tiny_encoder, tmp_path, monkeypatch, error, formulation):
+def test_a_training_and_a_validation_without_memory(
+    tiny_encoder, tmp_path, monkeypatch, error, formulation
+):
     monkeypatch.setenv("TRIPLEAUDIT_FORMULATION", formulation)
     model = build(TPLinker, tiny_encoder)
     dataset = TrainingSentences(toy_sentences(), model)
@@ -77,15 +103,24 @@ def test_a_training_and_a_validation_without_memory(tiny_encoder, tmp_path, monk
     def validate(_):
         raise error
 
-    advice = "even with a single sentence.*; try a smaller encoder" if formulation else "try evaluation_batch_size: 3$"
+    advice = (
+        "even with a single sentence.*; try a smaller encoder"
+        if formulation
+        else "try evaluation_batch_size: 3$"
+    )
     with pytest.raises(UserError, match=f"validation ran out of .* memory .*{advice}"):
         train_extractor(model, dataset, settings, seed=1, folder=tmp_path / "a", validate=validate)
     model.forward = fails
     with pytest.raises(UserError) as caught:
         train_extractor(model, dataset, settings, seed=1, folder=tmp_path / "b")
     assert "try batch_size: 2 with accumulation: 2 (the same optimiser step)" in str(caught.value)
-    settings = TrainingSettings(epochs=1, batch_size=10 * len(dataset))  # half of that would still be all there is
-    with pytest.raises(UserError, match=f"at batch_size: {len(dataset)}.*; try batch_size: {len(dataset) // 2} with"):
+    settings = TrainingSettings(
+        epochs=1, batch_size=10 * len(dataset)
+    )  # half of that would still be all there is
+    with pytest.raises(
+        UserError,
+        match=f"at batch_size: {len(dataset)}.*; try batch_size: {len(dataset) // 2} with",
+    ):
         train_extractor(model, dataset, settings, seed=1, folder=tmp_path / "c")
 
 
@@ -115,11 +150,19 @@ print(int(kept), resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 
 def kept_and_faults(**variables: str) -> tuple[int, int]:
-    """What ``keep_freed_memory`` returned, and pages that the system cleared for five more large arrays."""
-    clean = {key: value for key, value in os.environ.items() if key not in ("GLIBC_TUNABLES", "LD_PRELOAD")}
+    """What ``keep_freed_memory`` returned, and pages that the system cleared for five more large
+    arrays.
+    """
+    clean = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in ("GLIBC_TUNABLES", "LD_PRELOAD")
+    }
     clean = {key: value for key, value in clean.items() if not key.startswith("MALLOC_")}
     environment = {**clean, "OMP_NUM_THREADS": "1", "NUMPY_MADVISE_HUGEPAGE": "0", **variables}
-    done = subprocess.run([sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, check=True
+    )
     return tuple(map(int, done.stdout.split()))
 
 

@@ -1,4 +1,6 @@
-"""Lines of progress: written by a timer, with rate and time left, and no thread left behind; seconds of parts."""
+"""Lines of progress: written by a timer, with rate and time left, and no thread left behind;
+seconds of parts.
+"""
 
 import logging
 import threading
@@ -92,7 +94,13 @@ def test_watched_items():
 
 
 def test_durations():
-    assert [duration(seconds) for seconds in (0, 5.4, 750, 11100, -3)] == ["0:00", "0:05", "12:30", "3:05:00", "0:00"]
+    assert [duration(seconds) for seconds in (0, 5.4, 750, 11100, -3)] == [
+        "0:00",
+        "0:05",
+        "12:30",
+        "3:05:00",
+        "0:00",
+    ]
     rates = " / ".join(map(_rate, (1, 99.94, 100, 0.5, 1 / 60)))
     assert rates == "1.0 a second / 99.9 a second / 100 a second / 30.0 a minute / 1.0 a minute"
 

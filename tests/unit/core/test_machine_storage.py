@@ -1,4 +1,6 @@
-"""Full disks and folders that cannot be written give one sentence and leave nothing half-written."""
+"""Full disks and folders that cannot be written give one sentence and leave nothing
+half-written.
+"""
 
 import errno
 import os
@@ -28,7 +30,9 @@ def small_disk(tmp_path):
     """A file system of 256 kB, where this user may mount one; skips elsewhere."""
     folder = tmp_path / "disk"
     folder.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(folder)], capture_output=True)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(folder)], capture_output=True
+    )
     if mounted.returncode:
         pytest.skip("mounting a small file system needs root")
     yield folder
@@ -38,7 +42,10 @@ def small_disk(tmp_path):
 def test_weights_that_do_not_fit(small_disk):
     folder = small_disk / "model"
     folder.mkdir()
-    with pytest.raises(UserError, match=r"model: the disk is full; free"), storage.whole_folder(folder):
+    with (
+        pytest.raises(UserError, match=r"model: the disk is full; free"),
+        storage.whole_folder(folder),
+    ):
         (folder / "config.json").write_text("{}")
         save_file({"weight": torch.zeros(100_000)}, folder / "model.safetensors")
     assert not folder.exists()
@@ -52,12 +59,16 @@ def test_a_training_on_a_disk_that_is_too_small(small_disk, tiny_encoder, tmp_pa
             small_disk / "model", name="casrel", train=data, valid=[], encoder=tiny_encoder, seed=1, score=dict,
             values={"epochs": 2, "batch_size": 4, "save_every": 1}, inputs={"train": tmp_path / "train.jsonl"},
         )  # fmt: skip
-    assert [path.name for path in small_disk.rglob("*") if path.is_file()] == ["run.json"]  # no part of a checkpoint
+    assert [path.name for path in small_disk.rglob("*") if path.is_file()] == [
+        "run.json"
+    ]  # no part of a checkpoint
 
 
 def test_a_read_only_disk(small_disk):
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
-    with pytest.raises(UserError, match="this file system is read-only; expected a writable folder"):
+    with pytest.raises(
+        UserError, match="this file system is read-only; expected a writable folder"
+    ):
         storage.check_writable(small_disk / "results")
 
 
@@ -69,14 +80,19 @@ def test_a_writable_folder_stays_as_it_is(tmp_path):
 @pytest.mark.parametrize(
     ("number", "words"),
     [
-        (errno.ENOSPC, "the disk is full; free some space and run again, what was finished is kept$"),
+        (
+            errno.ENOSPC,
+            "the disk is full; free some space and run again, what was finished is kept$",
+        ),
         (errno.EDQUOT, "the disk is full"),
         (errno.EROFS, "this file system is read-only"),
         (errno.EACCES, "permission denied; expected a readable file, or a writable folder"),
     ],
 )
 def test_atomic_writing_says_why_and_leaves_what_was_there(tmp_path, monkeypatch, number, words):
-    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(number, os.strerror(number))))
+    monkeypatch.setattr(
+        os, "fsync", lambda _: (_ for _ in ()).throw(OSError(number, os.strerror(number)))
+    )
     target = tmp_path / "table.csv"
     target.write_text("kept")
     with pytest.raises(UserError, match=words) as caught, atomic_write(target) as stream:
@@ -88,7 +104,9 @@ def test_atomic_writing_says_why_and_leaves_what_was_there(tmp_path, monkeypatch
 def test_what_libraries_say_is_understood():
     rust = 'Error while serializing: IoError(Os { code: 28, kind: StorageFull, message: "No space left on device" })'
     assert "the disk is full" in storage.sentence(ValueError(rust), "model.safetensors")
-    assert "the disk is full" in storage.sentence(RuntimeError("write failed: No space left on device"))
+    assert "the disk is full" in storage.sentence(
+        RuntimeError("write failed: No space left on device")
+    )
     torch_ = "[enforce fail at inline_container.cc:672] . unexpected pos 115392 vs 115280"
     assert storage.sentence(RuntimeError(torch_), "x").startswith("x: the disk is full")
     assert storage.sentence(RuntimeError("status code: 13")) is None

@@ -79,7 +79,9 @@ def test_a_file_that_changed_after_its_job_is_named(study, damage, state):
             assert stream.read() == "a,1\nb,1\n"
     else:
         with (
-            pytest.raises(UserError, match="table.csv: has changed since its job wrote it; delete the file"),
+            pytest.raises(
+                UserError, match="table.csv: has changed since its job wrote it; delete the file"
+            ),
             open_text(file),
         ):
             pass

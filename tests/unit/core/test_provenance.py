@@ -9,7 +9,12 @@ from tripleaudit.core.provenance import digest, git_state, provenance
 def record(tmp_path, **changes):
     file = tmp_path / "train.jsonl"
     file.write_text("{}\n", encoding="utf-8")
-    options = {"settings": {"b": 1, "a": 2}, "seed": 3, "device": "cpu", "seconds": 1.23456} | changes
+    options = {
+        "settings": {"b": 1, "a": 2},
+        "seed": 3,
+        "device": "cpu",
+        "seconds": 1.23456,
+    } | changes
     return provenance(command="train", inputs={"train": file}, **options)
 
 
@@ -23,7 +28,10 @@ def test_a_record_names_code_data_settings_versions_and_times(tmp_path):
 
 
 def test_a_digest_is_of_the_canonical_form_and_stays_what_it_is():
-    assert digest({"b": ["é", 1], "a": None}) == "78ab89dca31849202db8157bb7253b0a46e90c5e369f642a1afb539fc54e1cb2"
+    assert (
+        digest({"b": ["é", 1], "a": None})
+        == "78ab89dca31849202db8157bb7253b0a46e90c5e369f642a1afb539fc54e1cb2"
+    )
 
 
 def test_a_record_holds_no_path_and_no_host(tmp_path):
@@ -42,7 +50,16 @@ def test_missing_packages_and_checkouts_are_none(tmp_path, monkeypatch):
 
 def test_the_state_of_a_checkout(tmp_path):
     def git(*arguments):
-        command = ["git", "-C", tmp_path, "-c", "user.name=n", "-c", "user.email=e@example.org", *arguments]
+        command = [
+            "git",
+            "-C",
+            tmp_path,
+            "-c",
+            "user.name=n",
+            "-c",
+            "user.email=e@example.org",
+            *arguments,
+        ]
         subprocess.run(command, check=True, capture_output=True)
 
     git("init")

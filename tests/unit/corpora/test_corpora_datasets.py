@@ -17,9 +17,13 @@ from tripleaudit.corpora.writers import to_dataset_dict
 from tripleaudit.study.study import Study
 
 SENTENCES = [
-    Sentence("a", "Rome is in Italy .", (Triple(Span(0, 4, "Rome"), "in", Span(11, 16, "Italy"), 0.5),)),
+    Sentence(
+        "a", "Rome is in Italy .", (Triple(Span(0, 4, "Rome"), "in", Span(11, 16, "Italy"), 0.5),)
+    ),
     Sentence("b", "Nothing .", ()),
-    Sentence("c", "Cancun", (Triple(Span(None, None, "Cancún"), "in", Span(None, None, "Mexico")),)),
+    Sentence(
+        "c", "Cancun", (Triple(Span(None, None, "Cancún"), "in", Span(None, None, "Mexico")),)
+    ),
 ]
 
 
@@ -29,11 +33,18 @@ def saved(tmp_path, rows):
 
 
 def test_a_data_set_of_other_columns_is_read_by_a_mapping_or_refused_in_a_sentence(tmp_path):
-    rows = [{"sent": "Rome is in Italy", "facts": [["Rome", "in", "Italy"]]}, {"sent": "x", "facts": []}]
-    corpus = read_corpus(saved(tmp_path / "named", rows), columns={"text": "sent", "triples": "facts"})
+    rows = [
+        {"sent": "Rome is in Italy", "facts": [["Rome", "in", "Italy"]]},
+        {"sent": "x", "facts": []},
+    ]
+    corpus = read_corpus(
+        saved(tmp_path / "named", rows), columns={"text": "sent", "triples": "facts"}
+    )
     assert strings(corpus) == [[("Rome", "in", "Italy")], []]
     path = saved(tmp_path, [{"words": ["x"], "label": 1}])
-    with pytest.raises(UserError, match="known to be the subject and the object; .* columns are words, label"):
+    with pytest.raises(
+        UserError, match="known to be the subject and the object; .* columns are words, label"
+    ):
         read_corpus(path)
     to_dataset_dict({"train": SENTENCES, "test": SENTENCES}).save_to_disk(str(tmp_path / "two"))
     with pytest.raises(UserError, match="has the splits train, test; name one as in .*two#train"):
@@ -46,12 +57,20 @@ def test_a_data_set_of_other_columns_is_read_by_a_mapping_or_refused_in_a_senten
 
 def test_a_split_is_named_behind_its_folder(tmp_path, capsys):
     exported = to_dataset_dict({"train": SENTENCES, "test": SENTENCES[1:]})
-    assert exported["train"].features == exported["test"].features  # though no score is in the second
+    assert (
+        exported["train"].features == exported["test"].features
+    )  # though no score is in the second
     exported.save_to_disk(str(tmp_path / "two"))
     assert read_corpus(tmp_path / "two", "datasets", split="train").sentences == SENTENCES
     (tmp_path / "tables").mkdir()
-    for split, sentences in (("train", SENTENCES), ("validation", SENTENCES[:1]), ("test", SENTENCES[1:])):
-        rows = [{"text": s.text, "triples": [list(t.strings) for t in s.triples]} for s in sentences]
+    for split, sentences in (
+        ("train", SENTENCES),
+        ("validation", SENTENCES[:1]),
+        ("test", SENTENCES[1:]),
+    ):
+        rows = [
+            {"text": s.text, "triples": [list(t.strings) for t in s.triples]} for s in sentences
+        ]
         Dataset.from_list(rows).to_parquet(tmp_path / "tables" / f"{split}-00000-of-00001.parquet")
     assert read_corpus(f"{tmp_path}/two#test").sentences == SENTENCES[1:]
     assert len(read_corpus(f"{tmp_path}/tables#validation").sentences) == 1
@@ -59,13 +78,21 @@ def test_a_split_is_named_behind_its_folder(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["leakage"]["sentences"]["equal"] == 2
     study = tmp_path / "study.yaml"
     assert main(["check", f"{tmp_path}/tables", "--json", "--write", str(study)]) == 0
-    files = {file["split"]: file["sentences"] for file in json.loads(capsys.readouterr().out)["files"]}
+    files = {
+        file["split"]: file["sentences"] for file in json.loads(capsys.readouterr().out)["files"]
+    }
     assert files == {"train": 3, "valid": 1, "test": 2}
     assert main(["validate", str(study)]) == 0
     data = Study(yaml.safe_load(study.read_text())).data
     wanted = SimpleNamespace(corpus="study", split="test", get=lambda name, default: default)
-    assert data.raw_inputs(wanted) == [f"{tmp_path}/tables", *map(str, sorted((tmp_path / "tables").iterdir()))]
-    assert data.prepare_origin(wanted, data.raw_inputs(wanted)) == ["--source", f"{tmp_path}/tables#test"]
+    assert data.raw_inputs(wanted) == [
+        f"{tmp_path}/tables",
+        *map(str, sorted((tmp_path / "tables").iterdir())),
+    ]
+    assert data.prepare_origin(wanted, data.raw_inputs(wanted)) == [
+        "--source",
+        f"{tmp_path}/tables#test",
+    ]
     assert splits(tmp_path / "two") == ["train", "test"] and splits(study) == []
     for listed in ([], {}, {"splits": 7}):
         (tmp_path / "two" / "dataset_dict.json").write_text(json.dumps(listed))
@@ -83,6 +110,8 @@ def test_a_hub_data_set_is_loaded_at_its_revision(monkeypatch):
 
     monkeypatch.setattr(datasets, "load_dataset", load_dataset)
     assert read_corpus("hub:org/name@v1").sentences == SENTENCES
-    monkeypatch.setattr(datasets, "load_dataset", lambda *a, **k: (_ for _ in ()).throw(OSError("offline")))
+    monkeypatch.setattr(
+        datasets, "load_dataset", lambda *a, **k: (_ for _ in ()).throw(OSError("offline"))
+    )
     with pytest.raises(UserError, match="hub:org/name: the data set cannot be read: offline"):
         read_corpus("hub:org/name")

@@ -22,7 +22,11 @@ def ids(parts):
 def test_parts_have_their_share_and_cover_the_corpus_in_order():
     corpus = make(200, zeros=100)
     parts = split_corpus(corpus, PARTS, seed=1)
-    assert {name: len(members) for name, members in parts.items()} == {"train": 240, "valid": 30, "test": 30}
+    assert {name: len(members) for name, members in parts.items()} == {
+        "train": 240,
+        "valid": 30,
+        "test": 30,
+    }
     assert {name: sum(not s.triples for s in members) for name, members in parts.items()} == {
         "train": 80,
         "valid": 10,
@@ -38,7 +42,9 @@ def test_the_seed_alone_decides():
     assert ids(split_corpus(corpus, PARTS, 1)) == ids(split_corpus(corpus, PARTS, 1))
     assert ids(split_corpus(corpus, PARTS, 1)) != ids(split_corpus(corpus, PARTS, 2))
     reverse = ids(split_corpus(corpus[::-1], PARTS, 1))
-    assert {name: members[::-1] for name, members in reverse.items()} == ids(split_corpus(corpus, PARTS, 1))
+    assert {name: members[::-1] for name, members in reverse.items()} == ids(
+        split_corpus(corpus, PARTS, 1)
+    )
     # fixed once, so that a corpus is divided alike by every version and on every machine
     assert ids(split_corpus(make(12), {"a": 1, "b": 1}, 3)) == {
         "a": ["0", "1", "5", "8", "9", "11"],
@@ -70,5 +76,7 @@ def test_bad_divisions_are_one_clear_sentence():
         split_corpus(corpus, {"train": 100, "test": 1})
     with pytest.raises(UserError, match="the sentence id '0' is in 'a' and 'b'"):
         split_like(corpus, {"a": corpus, "b": corpus})
-    with pytest.raises(UserError, match="1 sentence ids of the example are not in the corpus, as 'x'"):
+    with pytest.raises(
+        UserError, match="1 sentence ids of the example are not in the corpus, as 'x'"
+    ):
         split_like(corpus, {"a": [Sentence("x", "x")]})

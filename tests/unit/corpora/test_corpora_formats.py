@@ -11,9 +11,12 @@ from tripleaudit.corpora.readers.records import parse_columns
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "formats.md").read_text(encoding="utf-8")
 SAMPLE = re.compile(
-    r"^`([\w./-]+)` \(format `([\w-]+)`(?:, `--column ([^`]+)`)?\):\n\n```\w*\n(.*?)```\n", re.MULTILINE | re.DOTALL
+    r"^`([\w./-]+)` \(format `([\w-]+)`(?:, `--column ([^`]+)`)?\):\n\n```\w*\n(.*?)```\n",
+    re.MULTILINE | re.DOTALL,
 )
-SAMPLES = {name: (format, columns, content) for name, format, columns, content in SAMPLE.findall(PAGE)}
+SAMPLES = {
+    name: (format, columns, content) for name, format, columns, content in SAMPLE.findall(PAGE)
+}
 EXPECTED = [
     {("Ada Lund", "leads", "Harrow Steel"), ("Harrow Steel", "in", "Oslo")},
     set(),
@@ -27,7 +30,9 @@ def test_a_sample_is_read_as_the_page_says(tmp_path, name):
     (tmp_path / name).write_text(content, encoding="utf-8")
     corpus = read_corpus(tmp_path / name, columns=parse_columns([columns]) if columns else {})
     assert corpus.report.format == format
-    assert [{triple.strings for triple in sentence.triples} for sentence in corpus.sentences] == EXPECTED
+    assert [
+        {triple.strings for triple in sentence.triples} for sentence in corpus.sentences
+    ] == EXPECTED
     assert corpus.report.triples_not_in_text == 0
 
 

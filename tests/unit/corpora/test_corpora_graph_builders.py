@@ -1,4 +1,6 @@
-"""What builders of knowledge graphs and open extractors write is read with no option, as their packages dump it."""
+"""What builders of knowledge graphs and open extractors write is read with no option, as their
+packages dump it.
+"""
 
 import json
 import shutil
@@ -17,14 +19,23 @@ PLACES = {"Ada Lund": (0, 2), "Harrow Steel": (3, 5), "Oslo": (6, 7)}
 WORDS = TEXT.split()
 
 
-SAMPLES = Path(__file__).parents[2] / "data" / "builders"  # what each package's own code dumps, by its version
-UPPER = [("ADA LUND", "Ada Lund leads Harrow Steel", "HARROW STEEL"), ("HARROW STEEL", "Harrow Steel in Oslo", "OSLO")]
+SAMPLES = (
+    Path(__file__).parents[2] / "data" / "builders"
+)  # what each package's own code dumps, by its version
+UPPER = [
+    ("ADA LUND", "Ada Lund leads Harrow Steel", "HARROW STEEL"),
+    ("HARROW STEEL", "Harrow Steel in Oslo", "OSLO"),
+]
 
 
 def dumped(name: str) -> list:
     (path,) = SAMPLES.glob(f"{name}-[0-9]*.json*")
     text = path.read_text()
-    return [json.loads(line) for line in text.splitlines()] if path.suffix == ".jsonl" else json.loads(text)
+    return (
+        [json.loads(line) for line in text.splitlines()]
+        if path.suffix == ".jsonl"
+        else json.loads(text)
+    )
 
 
 (LANGCHAIN,) = dumped("langchain-community")
@@ -69,7 +80,10 @@ def read(path: Path) -> list:
 
 @pytest.mark.parametrize("name", OUTPUTS)
 def test_an_output_is_read_without_options(tmp_path, name):
-    assert read(write(tmp_path, {"out.json": OUTPUTS[name]})) == [(name, TEXT, TRIPLES)] and f"`{name}`" in PAGE
+    assert (
+        read(write(tmp_path, {"out.json": OUTPUTS[name]})) == [(name, TEXT, TRIPLES)]
+        and f"`{name}`" in PAGE
+    )
     if isinstance(OUTPUTS[name], list):
         assert read(write(tmp_path, {"out.json": lines(*OUTPUTS[name])})) == [(name, TEXT, TRIPLES)]
 
@@ -91,7 +105,10 @@ def test_the_page_says_the_lines_that_dumped_the_samples():
     blocks = [part.partition("```")[0] for part in page.split("```python\n")[1:]]
     (block,) = [part for part in blocks if "LangChain" in part]
     said = [line.partition("    #")[0] for line in block.splitlines() if line]
-    assert len(said) == 6 and [line for line in said if line.replace("rows = ", "return ") not in script] == []
+    assert (
+        len(said) == 6
+        and [line for line in said if line.replace("rows = ", "return ") not in script] == []
+    )
 
 
 def test_pairs_of_gliner2_may_have_spans_and_scores(tmp_path):
@@ -103,7 +120,11 @@ def test_pairs_of_gliner2_may_have_spans_and_scores(tmp_path):
         ({"head": "Ada Lund"}, "field 'leads' is .*, expected a list"),
     ):
         with pytest.raises(UserError, match=message):
-            read_corpus(write(tmp_path, {"out.jsonl": {"text": TEXT, "relation_extraction": {"leads": pairs}}}))
+            read_corpus(
+                write(
+                    tmp_path, {"out.jsonl": {"text": TEXT, "relation_extraction": {"leads": pairs}}}
+                )
+            )
 
 
 def test_types_of_entities_come_along(tmp_path):
@@ -117,8 +138,12 @@ def test_an_index_of_graphrag_in_parquet_is_read_by_its_text_units(tmp_path):
     from pyarrow import parquet
 
     units = [{"id": "u1", "text": TEXT}, {"id": "u2", "text": "It rained ."}]
-    edges = [{"source": s, "target": o, "description": r, "text_unit_ids": ["u1"]} for s, r, o in UPPER]
-    edges += [{**edges[0], "text_unit_ids": of} for of in ([], ["u9"])]  # of no unit, and of one that is not there
+    edges = [
+        {"source": s, "target": o, "description": r, "text_unit_ids": ["u1"]} for s, r, o in UPPER
+    ]
+    edges += [
+        {**edges[0], "text_unit_ids": of} for of in ([], ["u9"])
+    ]  # of no unit, and of one that is not there
     for name, rows in (("text_units", units), ("relationships", edges)):
         parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / f"{name}.parquet")
     assert read(tmp_path) == [("graphrag", TEXT, UPPER), ("graphrag", "It rained .", [])]
@@ -143,10 +168,18 @@ def score(capsys, *arguments: object) -> tuple[dict, str]:
 def test_predictions_without_texts_go_by_id_or_by_order(tmp_path, capsys, gold):
     graphs = [GRAPH, {**GRAPH, "relations": []}]
     for rows in (graphs, [{"id": "b", **graphs[1]}, {"id": "a", **graphs[0]}]):
-        assert score(capsys, gold, write(tmp_path, {"said.jsonl": lines(*rows)}))[0]["micro"]["correct"] == 2
+        assert (
+            score(capsys, gold, write(tmp_path, {"said.jsonl": lines(*rows)}))[0]["micro"][
+                "correct"
+            ]
+            == 2
+        )
     for rows, message in (
         (graphs[:1], "1 rows without texts and ids for 2 sentences"),
-        ([{"id": "a", **GRAPH}], "no prediction for 1 of them, such as id 'b': 'It rained .'; --missing empty takes"),
+        (
+            [{"id": "a", **GRAPH}],
+            "no prediction for 1 of them, such as id 'b': 'It rained .'; --missing empty takes",
+        ),
         ([{"id": "x", **GRAPH}, {"id": "a", **GRAPH}], "'x' is no id of the gold"),
         ([{"id": "a", **GRAPH}] * 2, "'a' comes a second time"),
     ):
@@ -154,22 +187,38 @@ def test_predictions_without_texts_go_by_id_or_by_order(tmp_path, capsys, gold):
 
 
 def test_missing_predictions_are_refused_or_counted_as_empty(tmp_path, capsys, caplog, gold):
-    (tmp_path / "said.csv").write_text(f"text,subject,relation,object\n{TEXT},Ada Lund,leads,Harrow Steel\n")
+    (tmp_path / "said.csv").write_text(
+        f"text,subject,relation,object\n{TEXT},Ada Lund,leads,Harrow Steel\n"
+    )
     assert "--missing empty takes such sentences" in score(capsys, gold, tmp_path / "said.csv")[1]
     value, _ = score(capsys, gold, tmp_path / "said.csv", "--missing", "empty")
     assert [value["micro"][key] for key in ("correct", "predicted", "gold")] == [1, 1, 3]
-    assert "1 of 2 sentences have no prediction and count as without triples, such as 'b'" in caplog.text
+    assert (
+        "1 of 2 sentences have no prediction and count as without triples, such as 'b'"
+        in caplog.text
+    )
     (tmp_path / "said.csv").write_text("text,subject,relation,object\nIt snowed .,It,did,snow\n")
-    assert "is for no gold sentence" in score(capsys, gold, tmp_path / "said.csv", "--missing", "empty")[1]
+    assert (
+        "is for no gold sentence"
+        in score(capsys, gold, tmp_path / "said.csv", "--missing", "empty")[1]
+    )
 
 
 def test_the_format_of_predictions_and_an_encoding_are_said(tmp_path, capsys, gold):
-    said = [{"text": TEXT, "predict": TRIPLES, "truth": []}, {"text": "It rained .", "predict": [], "truth": []}]
+    said = [
+        {"text": TEXT, "predict": TRIPLES, "truth": []},
+        {"text": "It rained .", "predict": [], "truth": []},
+    ]
     (tmp_path / "said.json").write_text(json.dumps(said))
     options = ("--format", "jsonl", "--predicted-format", "predictions")
     assert score(capsys, gold, tmp_path / "said.json", *options)[0]["micro"]["correct"] == 2
-    (tmp_path / "said.csv").write_bytes("text,subject,relation,object\nZoë rief .,Zoë,did,rief\n".encode("cp1252"))
-    assert "--encoding names another one" in score(capsys, tmp_path / "said.csv", tmp_path / "said.csv")[1]
+    (tmp_path / "said.csv").write_bytes(
+        "text,subject,relation,object\nZoë rief .,Zoë,did,rief\n".encode("cp1252")
+    )
+    assert (
+        "--encoding names another one"
+        in score(capsys, tmp_path / "said.csv", tmp_path / "said.csv")[1]
+    )
     value, _ = score(capsys, tmp_path / "said.csv", tmp_path / "said.csv", "--encoding", "cp1252")
     assert value["micro"]["correct"] == 1
     assert "is no encoding of texts" in score(capsys, gold, gold, "--encoding", "rot13")[1]

@@ -1,4 +1,6 @@
-"""RDF: a sentence is a file, a named graph or a row; nothing is dropped without a count, and nothing is fetched."""
+"""RDF: a sentence is a file, a named graph or a row; nothing is dropped without a count, and
+nothing is fetched.
+"""
 
 import json
 import shutil
@@ -19,7 +21,9 @@ from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.scoring.sides import load_pair
 from tripleaudit.systems.test_set import SystemFiles, predict_system
 
-SAMPLES = Path(__file__).parents[2] / "data" / "builders" / "rdflib-7.6.0"  # what rdflib itself writes
+SAMPLES = (
+    Path(__file__).parents[2] / "data" / "builders" / "rdflib-7.6.0"
+)  # what rdflib itself writes
 TEXT = "Ada Lund leads Harrow Steel in Oslo ."
 TRIPLES = [("Ada Lund", "leads", "Harrow Steel"), ("Harrow Steel", "in", "Oslo")]
 RAIN = [("It", "did", "rain")]
@@ -40,7 +44,10 @@ def no_network(monkeypatch):
 
 @pytest.fixture
 def gold(tmp_path) -> Path:
-    return write(tmp_path, {"gold.jsonl": lines(*({"id": n, "text": t, "triples": s} for n, (t, s) in GOLD.items()))})
+    return write(
+        tmp_path,
+        {"gold.jsonl": lines(*({"id": n, "text": t, "triples": s} for n, (t, s) in GOLD.items()))},
+    )
 
 
 def said(sentences) -> dict[str, list]:
@@ -56,18 +63,30 @@ def test_a_folder_has_a_sentence_a_file_by_id(tmp_path, gold, caplog, ending):
     folder = tmp_path / "out"
     folder.mkdir()
     shutil.copy(SAMPLES / f"s1.{ending}", folder)
-    write(folder, {f"s2.{ending}": "[]" if ending == "jsonld" else "", "notes.md": "# Notes", "s3.txt": "Of no file ."})
+    write(
+        folder,
+        {
+            f"s2.{ending}": "[]" if ending == "jsonld" else "",
+            "notes.md": "# Notes",
+            "s3.txt": "Of no file .",
+        },
+    )
     assert said(load_pair(gold, folder)[1]) == {"s1": TRIPLES, "s2": []}
     assert "3 statements of types, labels and schemas" in caplog.text and "notes.md" in caplog.text
     with pytest.raises(
-        UserError, match=r"s1.*: RDF has no text; expected s1.txt next to it, or .*; predictions need none"
+        UserError,
+        match=r"s1.*: RDF has no text; expected s1.txt next to it, or .*; predictions need none",
     ):
         read_corpus(folder)
     write(folder, {f"{name}.txt": f"{text}\n" for name, (text, _) in GOLD.items()})
     corpus = read_corpus(folder)
     assert (corpus.report.format, said(corpus.sentences)) == ("rdf", {"s1": TRIPLES, "s2": []})
     first = next(triple for triple in corpus.sentences[0].triples if triple.relation == "leads")
-    assert (first.subject.type, first.object.type, first.subject.start) == ("Person", "Organisation", 0)
+    assert (first.subject.type, first.object.type, first.subject.start) == (
+        "Person",
+        "Organisation",
+        0,
+    )
     assert corpus.report.notes == {"other_files": 2, "schema_statements": 3}
 
 
@@ -84,7 +103,10 @@ def test_what_stands_in_no_graph_where_others_do_is_counted(tmp_path, gold, capl
     graphs = ":s1 { :e1 :leads :Harrow_Steel } :s2 { :It :did :rain } :a :b :c . :e1 rdfs:label 'Ada Lund' ."
     path = write(tmp_path, {"out.trig": HEAD + graphs})
     assert said(load_pair(gold, path)[1]) == {"s1": TRIPLES[:1], "s2": RAIN}
-    assert "1 triples stand in no named graph" in caplog.text and "out.trig: ['a', 'b', 'c']" in caplog.text
+    assert (
+        "1 triples stand in no named graph" in caplog.text
+        and "out.trig: ['a', 'b', 'c']" in caplog.text
+    )
 
 
 ANSWERS = {
@@ -117,14 +139,27 @@ def test_a_row_may_hold_what_a_language_model_says(tmp_path, gold, caplog, name)
 
 
 def test_an_answer_that_is_no_rdf_gives_no_triple_and_is_counted(tmp_path):
-    wrong = ("ex:a ex:b ex:c .", "Sorry .", "<http://x/a> <http://x/b> <http://x/c>", '{"@id": ', "[1]")
+    wrong = (
+        "ex:a ex:b ex:c .",
+        "Sorry .",
+        "<http://x/a> <http://x/b> <http://x/c>",
+        '{"@id": ',
+        "[1]",
+    )
     rows = [{"text": f"{n} .", "turtle": text} for n, text in enumerate(wrong)]
-    path = written(tmp_path, {"text": TEXT, "turtle": TURTLE}, *rows, {"text": "It", "turtle": None})
+    path = written(
+        tmp_path, {"text": TEXT, "turtle": TURTLE}, *rows, {"text": "It", "turtle": None}
+    )
     found = remarks(read_corpus(path).report)
     assert (found["broken_answers"][0], found["null_triples"][0]) == (5, 1)
-    written(tmp_path, rows[1] | {"output": rows[1].pop("turtle")})  # prose first: the format is named then
+    written(
+        tmp_path, rows[1] | {"output": rows[1].pop("turtle")}
+    )  # prose first: the format is named then
     assert remarks(read_corpus(path, "rdf").report)["broken_answers"][0] == 1
-    assert 'no whole turtle (at line 1 of <>: Bad syntax (Prefix "ex:" not bound))' in found["broken_answers"][1]
+    assert (
+        'no whole turtle (at line 1 of <>: Bad syntax (Prefix "ex:" not bound))'
+        in found["broken_answers"][1]
+    )
 
 
 @pytest.mark.parametrize(
@@ -134,7 +169,11 @@ def test_an_answer_that_is_no_rdf_gives_no_triple_and_is_counted(tmp_path):
         ("a.nt", "<http://x/a> <http://x/b>", "a.nt: no whole nt"),
         ("a.jsonld", "[1]", "a.jsonld: no whole json-ld .expected objects, got 1"),
         ("a.jsonld", '{"@id": "a", "@id": "b"}', "the key '@id' occurs twice"),
-        ("a.jsonld", '{"@context": {"@import": "http://x/y"}}', "the context 'http://x/y' is not fetched"),
+        (
+            "a.jsonld",
+            '{"@context": {"@import": "http://x/y"}}',
+            "the context 'http://x/y' is not fetched",
+        ),
         ("a.nq", "<a> <b> <c> .", "a.nq: no whole nquads"),
     ],
 )
@@ -157,7 +196,13 @@ def test_names_are_labels_literals_or_the_last_part_of_an_address(tmp_path):
     ]
     assert {triple.subject.type for triple in corpus.sentences[0].triples} == {"P"}
     assert corpus.report.notes == {"blank_nodes": 3, "schema_statements": 9}
-    assert [local(name) for name in ("http://x/a/", "a", "urn:b", "http://x/K:c#", "")] == ["a", "a", "b", "K:c", ""]
+    assert [local(name) for name in ("http://x/a/", "a", "urn:b", "http://x/K:c#", "")] == [
+        "a",
+        "a",
+        "b",
+        "K:c",
+        "",
+    ]
 
 
 def test_a_folder_is_a_row_of_a_study_by_its_path_alone(tmp_path, gold, caplog):
@@ -166,13 +211,20 @@ def test_a_folder_is_a_row_of_a_study_by_its_path_alone(tmp_path, gold, caplog):
     shutil.copy(SAMPLES / "s1.ttl", tmp_path / "out")
     out, report = tmp_path / "out.jsonl", tmp_path / "report.json"
     files = SystemFiles(
-        tmp_path / "test.jsonl", out, report, train=tmp_path / "test.jsonl", files=[str(tmp_path / "out")]
+        tmp_path / "test.jsonl",
+        out,
+        report,
+        train=tmp_path / "test.jsonl",
+        files=[str(tmp_path / "out")],
     )
     predict_system("builder", {"predictions": "out"}, files, {"threads": 1})
     assert "has 1 of the 2 sentences of the test set" in read_json(report)["failed"]
     (tmp_path / "out" / "s2.ttl").touch()
     predict_system("builder", {"predictions": "out"}, files, {"threads": 1})
-    assert read_json(report)["failed"] is None and said(load_sentences(out)) == {"s1": TRIPLES, "s2": []}
+    assert read_json(report)["failed"] is None and said(load_sentences(out)) == {
+        "s1": TRIPLES,
+        "s2": [],
+    }
     assert "3 statements of types" in caplog.text
 
 
@@ -181,6 +233,7 @@ def test_the_extra_is_named_where_the_library_is_missing(tmp_path, gold, capsys,
     monkeypatch.setattr("importlib.metadata.requires", lambda _: ["rdflib<8,>=7.1; extra == 'rdf'"])
     assert main(["score", str(gold), str(SAMPLES)]) == 1
     assert (
-        "rdflib is not installed; expected what this brings: pip install 'tripleaudit[rdf]'" in capsys.readouterr().err
+        "rdflib is not installed; expected what this brings: pip install 'tripleaudit[rdf]'"
+        in capsys.readouterr().err
     )
     assert main(["check", str(gold)]) == 0

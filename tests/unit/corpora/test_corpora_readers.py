@@ -1,4 +1,6 @@
-"""Every format from small files: what the samples of docs/formats.md do not show, and a sentence for what is broken."""
+"""Every format from small files: what the samples of docs/formats.md do not show, and a sentence
+for what is broken.
+"""
 
 import contextlib
 import gzip
@@ -18,7 +20,10 @@ from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.records import parse_columns
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "extending.md").read_text(encoding="utf-8")
-ROME = {"text": "Rome , Italy , and Rome , Georgia", "triple_list": [["Rome", "in", "Italy"], ["Rome", "in", "Italy"]]}
+ROME = {
+    "text": "Rome , Italy , and Rome , Georgia",
+    "triple_list": [["Rome", "in", "Italy"], ["Rome", "in", "Italy"]],
+}
 SPANS = {
     "text": "Rome and Rome in Italy", "id": "test_0", "triple_list": [["Rome", "in", "Italy"]],
     "relation_list": [
@@ -41,18 +46,27 @@ NYT = {
     "entityMentions": [{"text": "Tim Pawlenty"}, {"text": "Minnesota"}],
 }
 LIVES = {
-    f"A{n} lives in B{n} with C{n} .": [[f"A{n}", f"B{n}", "place"], [f"A{n}", f"C{n}", "spouse"]] for n in range(5)
+    f"A{n} lives in B{n} with C{n} .": [[f"A{n}", f"B{n}", "place"], [f"A{n}", f"C{n}", "spouse"]]
+    for n in range(5)
 }
-LIVED = [[(0, f"A{n}", "place", 12, f"B{n}"), (0, f"A{n}", "spouse", 20, f"C{n}")] for n in range(5)]
+LIVED = [
+    [(0, f"A{n}", "place", 12, f"B{n}"), (0, f"A{n}", "spouse", 20, f"C{n}")] for n in range(5)
+]
 DOCUMENT = {
     "title": "Ada",
     "sents": [["Ada", "leads", "Harrow", "."], ["Harrow", "is", "in", "Oslo", "."]],
     "vertexSet": [
         [{"name": "Ada", "sent_id": 0, "pos": [0, 1], "type": "PER"}],
-        [{"name": "Harrow", "sent_id": part, "pos": pos, "type": "ORG"} for part, pos in ((1, [0, 1]), (0, [2, 3]))],
+        [
+            {"name": "Harrow", "sent_id": part, "pos": pos, "type": "ORG"}
+            for part, pos in ((1, [0, 1]), (0, [2, 3]))
+        ],
         [{"name": "Oslo", "sent_id": 1, "pos": [3, 4], "type": "LOC"}],
     ],
-    "labels": [{"h": 0, "t": 1, "r": "P1", "evidence": [0]}, {"h": 0, "t": 2, "r": "P2", "evidence": [0, 1]}],
+    "labels": [
+        {"h": 0, "t": 1, "r": "P1", "evidence": [0]},
+        {"h": 0, "t": 2, "r": "P2", "evidence": [0, 1]},
+    ],
 }
 DYGIE = {
     "doc_key": "d",
@@ -66,26 +80,43 @@ TACRED = {
 REBEL = {"id": "1", "context": "A B C", "triplets": "<triplet> A <subj> B <obj> r <subj> C <obj> q"}
 BRAT = {"a.ann": ANN, "a.txt": "Ada leads De fta .\nIn Oslo .\n"}
 PAIR_TEXT, BORN = "Ann was born in Bonn , not in Rome .", "/people/person/place_of_birth"
-PAIRS = [("Ann", "Bonn", BORN, PAIR_TEXT), ("Ann", "Rome", "NA", PAIR_TEXT), ("Ann", "Rome", "NA", "Ann saw Rome .")]
+PAIRS = [
+    ("Ann", "Bonn", BORN, PAIR_TEXT),
+    ("Ann", "Rome", "NA", PAIR_TEXT),
+    ("Ann", "Rome", "NA", "Ann saw Rome ."),
+]
 BORN_ONCE = [[(0, "Ann", BORN, 16, "Bonn")], []], {
     "format": "pairs", "zero_triple_sentences": 1, "texts": [PAIR_TEXT, "Ann saw Rome ."],
     "notes": {"pairs_without_relation": 2},
 }  # fmt: skip
-REGION = [{"id": i, "value": {"start": s, "end": e, "labels": ["P"]}} for i, s, e in (("a", 0, 3), ("b", 10, 15))]
+REGION = [
+    {"id": i, "value": {"start": s, "end": e, "labels": ["P"]}}
+    for i, s, e in (("a", 0, 3), ("b", 10, 15))
+]
 
 
 def task(*links, **more):
-    return [{"id": 1, "data": {"text": "Ada leads Delta"}, "annotations": [{"result": [*REGION, *links]} | more]}]
+    return [
+        {
+            "id": 1,
+            "data": {"text": "Ada leads Delta"},
+            "annotations": [{"result": [*REGION, *links]} | more],
+        }
+    ]
 
 
 RIGHT, LEFT = (0, "Ada", "leads", 10, "Delta"), (10, "Delta", "leads", 0, "Ada")
-STORED = [{"text": "A B", "predict": [["A", "r", "B"]], "truth": []}, {"text": "C", "predict": [], "truth": []}]
+STORED = [
+    {"text": "A B", "predict": [["A", "r", "B"]], "truth": []},
+    {"text": "C", "predict": [], "truth": []},
+]
 PREDICTED = {
     "list": STORED,
     "lines": lines(*STORED),
     "indented": "\n".join(json.dumps(row, indent=4) for row in STORED),
 }
-# name -> files, options, the triples of each sentence, and some of the report with ids, texts and types of entities
+# name -> files, options, the triples of each sentence, and some of the report with ids, texts and
+# types of entities
 SAMPLES = {
     "triple-list": (
         {"a.json": [ROME, {"text": " Nothing ", "triple_list": []}]}, {}, [[(0, "Rome", "in", 7, "Italy")], []],
@@ -230,13 +261,20 @@ def test_a_sample_is_read(tmp_path, case):
     found = corpus.report.to_json() | {
         "ids": [sentence.id for sentence in corpus.sentences],
         "texts": [sentence.text for sentence in corpus.sentences],
-        "types": [(triple.subject.type, triple.object.type) for each in corpus.sentences for triple in each.triples],
+        "types": [
+            (triple.subject.type, triple.object.type)
+            for each in corpus.sentences
+            for triple in each.triples
+        ],
     }
     assert {name: found[name] for name in facts} == facts
 
 
 def test_files_are_joined_and_the_three_of_one_corpus_found_by_their_common_name(tmp_path):
-    both = [write(tmp_path, {"a.rel": RASH}), write(tmp_path, {"b.txt": "6460590 NEG Clioquinol intoxication.\n"})]
+    both = [
+        write(tmp_path, {"a.rel": RASH}),
+        write(tmp_path, {"b.txt": "6460590 NEG Clioquinol intoxication.\n"}),
+    ]
     report = read_corpus(both).report
     assert (report.sentences, report.zero_triple_sentences) == (2, 1)
     path = write(tmp_path, POINTED)
@@ -256,19 +294,30 @@ def test_files_are_joined_and_the_three_of_one_corpus_found_by_their_common_name
 def test_ids_are_unique_whatever_they_are(tmp_path, given, unique):
     corpus = read_corpus(write(tmp_path, {"a.json": [ROME | {"id": name} for name in given]}))
     assert [sentence.id for sentence in corpus.sentences] == unique
-    assert corpus.report.notes == {"renamed_ids": sum(a != b for a, b in zip(given, unique, strict=True))}
+    assert corpus.report.notes == {
+        "renamed_ids": sum(a != b for a, b in zip(given, unique, strict=True))
+    }
 
 
 BORDERS = ("3 1 0 sor", "2 1 0", "1 3 0 sro", "1 2 0", "2 2 1 sro", "3 3 1", "4 4 2 sro")
 
 
 @pytest.mark.parametrize("border", BORDERS)
-def test_an_order_shows_by_fewer_than_half_as_many_names_or_more_than_a_third_in_the_text(tmp_path, border):
+def test_an_order_shows_by_fewer_than_half_as_many_names_or_more_than_a_third_in_the_text(
+    tmp_path, border
+):
     seconds, thirds, there, *order = border.split()
-    triples = [["A", f"b{n % int(seconds)}", f"c{n % int(thirds)}"] for n in range(max(int(seconds), int(thirds)))]
+    triples = [
+        ["A", f"b{n % int(seconds)}", f"c{n % int(thirds)}"]
+        for n in range(max(int(seconds), int(thirds)))
+    ]
     text = " ".join(f"c{n}" for n in range(int(there)))
     path = write(tmp_path, {"a.json": {text: triples, "Bo": [["A", " ", "z"]]}})
-    with contextlib.nullcontext() if order else pytest.raises(UserError, match="the order of the triples cannot be"):
+    with (
+        contextlib.nullcontext()
+        if order
+        else pytest.raises(UserError, match="the order of the triples cannot be")
+    ):
         assert [guess_order(path)] == order
 
 
@@ -291,7 +340,9 @@ def test_a_type_that_is_no_name_is_refused_where_it_is_declared_and_passed_over_
     broken = row | {"entities": [row["entities"][0], row["entities"][1] | {"type": 7}]}
     with pytest.raises(UserError, match="a.json item 1: an entity's type is 7, expected a string"):
         read_corpus(write(tmp_path, {"a.json": [broken]}))
-    (sentence,) = read_corpus(write(tmp_path, {"a.json": [TYPED["records"] | {"head_type": 7}]})).sentences
+    (sentence,) = read_corpus(
+        write(tmp_path, {"a.json": [TYPED["records"] | {"head_type": 7}]})
+    ).sentences
     assert [sentence.triples[0].subject.type, sentence.triples[0].object.type] == [None, "F"]
 
 
@@ -436,7 +487,9 @@ def test_broken_input_is_one_clear_sentence(tmp_path, number):
     files, options, message = BROKEN[number]
     path = write(tmp_path, files)
     with pytest.raises(UserError, match=message) as caught:
-        read_corpus(path, **({"columns": parse_columns([options])} if isinstance(options, str) else options))
+        read_corpus(
+            path, **({"columns": parse_columns([options])} if isinstance(options, str) else options)
+        )
     named = any(str(tmp_path / name) in str(caught.value) for name in (*files, "x.tup"))
     assert "\n" not in str(caught.value) and (named or path.name not in message)
 
@@ -460,7 +513,9 @@ def test_the_declaration_of_the_page_is_short_and_reads_its_sample(tmp_path):
     use_plugins([str(tmp_path / "edges.py")])
     corpus = read_corpus(path)
     first, second = (triple for sentence in corpus.sentences for triple in sentence.triples)
-    assert first.strings == ("Eva Hill", "employer", "Nordic Rail") and second.relation == "residence"
+    assert (
+        first.strings == ("Eva Hill", "employer", "Nordic Rail") and second.relation == "residence"
+    )
     assert (corpus.report.format, corpus.report.notes) == ("edges", {"pairs_without_relation": 1})
 
 
@@ -470,7 +525,11 @@ def test_a_declaration_may_say_where_its_rows_stand_and_in_which_order_triples_a
     (sentence,) = form("x", rows="found.rows", text="body", triples="facts", order="sor").read(path)
     assert [triple[:3] for triple in sentence.triples] == [("Rome", "in", "Italy")]
     with pytest.raises(UserError, match="there is no list at 'found'"):
-        list(form("x", rows="found", text="body", triples="facts").read(write(tmp_path, {"a.json": {"found": 7}})))
+        list(
+            form("x", rows="found", text="body", triples="facts").read(
+                write(tmp_path, {"a.json": {"found": 7}})
+            )
+        )
     with pytest.raises(UserError, match="form x.*order: expected one of sro, sor"):
         form("x", text="body", triples="facts", order="srx")
 

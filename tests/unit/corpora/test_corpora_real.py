@@ -7,7 +7,8 @@ import pytest
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.registered import read_registered
 
-# file: sentences, different texts, triples as listed, unique triples, relations, repeats, zero-triple sentences
+# file: sentences, different texts, triples as listed, unique triples, relations, repeats,
+# zero-triple sentences
 COUNTS = {
     "webnlg/train_triples.json": (5019, 5011, 11313, 2444, 211, 1),
     "webnlg/val_triples.json": (500, 500, 1224, 780, 144, 1),
@@ -54,37 +55,107 @@ COUNTS = {
     "genres/datasets/docred_rand_200.json": (200, 200, 2485, None, 92),
     "genres/datasets/docred_all.json": (985, 985, 12275, None, 96, 111),
     "genres/processed_results/cdr_rand_200_groundtruth_1.json": (200, 200, 2077, None, 2),
-    "genres/processed_results/wiki80_rand_800_groundtruth_1.json": (800, None, 802, None, 80, None, 0),
-    "genres/processed_results/wiki80_rand_800_vicuna-1.5-7b_1.json": (800, None, 1908, None, 1158, None, 31),
-    "genres/processed_results/wiki80_rand_800_gpt-3.5-turbo-1106_1.json": (800, None, 2704, None, 1115, None, 140),
-    "genres/processed_results/nyt10m_rand_500_gpt-3.5_semi_1.json": (500, None, 1444, None, 230, None, 298),
-    "genres/processed_results/cdr_rand_200_gpt-3.5_semi_1.json": (200, None, 1263, None, 29, None, 56),
-    "genres/processed_results/docred_rand_200_vicuna-1.5-7b_1.json": (200, None, 1486, None, 905, None, 9),
+    "genres/processed_results/wiki80_rand_800_groundtruth_1.json": (
+        800,
+        None,
+        802,
+        None,
+        80,
+        None,
+        0,
+    ),
+    "genres/processed_results/wiki80_rand_800_vicuna-1.5-7b_1.json": (
+        800,
+        None,
+        1908,
+        None,
+        1158,
+        None,
+        31,
+    ),
+    "genres/processed_results/wiki80_rand_800_gpt-3.5-turbo-1106_1.json": (
+        800,
+        None,
+        2704,
+        None,
+        1115,
+        None,
+        140,
+    ),
+    "genres/processed_results/nyt10m_rand_500_gpt-3.5_semi_1.json": (
+        500,
+        None,
+        1444,
+        None,
+        230,
+        None,
+        298,
+    ),
+    "genres/processed_results/cdr_rand_200_gpt-3.5_semi_1.json": (
+        200,
+        None,
+        1263,
+        None,
+        29,
+        None,
+        56,
+    ),
+    "genres/processed_results/docred_rand_200_vicuna-1.5-7b_1.json": (
+        200,
+        None,
+        1486,
+        None,
+        905,
+        None,
+        9,
+    ),
     "jointer-predictions/webnlg_best_test_results.json": (703, 701, 1607, 887, 149),
     "jointer-predictions/nyt_multi_best_test_results.json": (5000, None, 8120, None, 22),
 }
-NAMES = ("sentences", "texts", "triples_raw", "unique_triples", "relations", "duplicates", "zero_triple_sentences")
+NAMES = (
+    "sentences",
+    "texts",
+    "triples_raw",
+    "unique_triples",
+    "relations",
+    "duplicates",
+    "zero_triple_sentences",
+)
 
 
 @pytest.mark.parametrize("file", COUNTS)
 def test_published_counts(real_data, file):
     report = read_corpus(real_data / file).report.to_json()
-    known = {name: count for name, count in zip(NAMES, COUNTS[file], strict=False) if count is not None}
+    known = {
+        name: count for name, count in zip(NAMES, COUNTS[file], strict=False) if count is not None
+    }
     assert {name: report[name] for name in known} == known
 
 
 CONLL04 = {"Live_In": 521, "OrgBased_In": 452, "Located_In": 406, "Work_For": 401, "Kill": 268}
 FACTS = {  # file: how it is read, and what else is known of it
     "nyt/val_triples.json": ({}, {"triples": 7985}),  # the other way in which NYT24 was counted
-    "nyt/test_triples.json": ({}, {"triples": 8120, "triples_not_in_text": 44}),  # string recall ends at 99.46 %
-    "rte-eval/WebNLG_all/valid_data.json": ({"occurrence": "given"}, {"spans": 1551}),  # every mention
+    "nyt/test_triples.json": (
+        {},
+        {"triples": 8120, "triples_not_in_text": 44},
+    ),  # string recall ends at 99.46 %
+    "rte-eval/WebNLG_all/valid_data.json": (
+        {"occurrence": "given"},
+        {"spans": 1551},
+    ),  # every mention
     "rte-eval/WebNLG_all/test_data.json": ({"occurrence": "given"}, {"spans": 1984}),
     "nyt11-cotype/test.json": ({}, {"triples": 396, "notes": {"pairs_without_relation": 3470}}),
     "nyt11-hrl/test.json": (
         {},
-        {"triples": 370, "found": {"given": 0, "word": 740, "token": 0, "substring": 0, "missing": 0}},
+        {
+            "triples": 370,
+            "found": {"given": 0, "word": 740, "token": 0, "substring": 0, "missing": 0},
+        },
     ),
-    "genres/datasets/cdr_rand_200.json": ({}, {"relation_counts": {"1:NR:2": 1642, "1:CID:2": 435, "not_include": 66}}),
+    "genres/datasets/cdr_rand_200.json": (
+        {},
+        {"relation_counts": {"1:NR:2": 1642, "1:CID:2": 435, "not_include": 66}},
+    ),
     "jointer-predictions/webnlg_best_test_results.json": (
         {"side": "predict"},
         {"triples": 1562, "zero_triple_sentences": 29},
@@ -100,13 +171,21 @@ def test_what_else_is_known(real_data, file):
     assert {name: report[name] for name in facts} == facts
     assert not [problem for sentence in corpus.sentences for problem in sentence.problems()]
     if file.startswith("nyt11-hrl"):  # leading blanks do not shift offsets
-        assert all(sentence.text.startswith(" ") and sentence.text.endswith(" ") for sentence in corpus.sentences)
+        assert all(
+            sentence.text.startswith(" ") and sentence.text.endswith(" ")
+            for sentence in corpus.sentences
+        )
 
 
 def test_both_versions_of_conll04_agree(real_data):
-    """SpERT's tokens differ in ten sentences only (commas without blanks, -LCB-); see that spans and text agree."""
+    """SpERT's tokens differ in ten sentences only (commas without blanks, -LCB-); see that spans
+    and text agree.
+    """
     full = {s.id: s for s in read_corpus(real_data / "conll04-full/corp.tsv").sentences}
-    assert collections.Counter(triple.relation for each in full.values() for triple in each.triples) == CONLL04
+    assert (
+        collections.Counter(triple.relation for each in full.values() for triple in each.triples)
+        == CONLL04
+    )
     different = 0
     for part in ("train", "dev", "test"):
         for sentence in read_corpus(real_data / f"conll04/{part}_triples.json").sentences:
@@ -133,7 +212,9 @@ def test_registered_splits(real_data, name, split, sentences, zeros):
 
 def test_the_rearranged_training_set_is_rebuilt(real_data):
     rebuilt = read_registered("webnlg-rearranged", "train", real_data).sentences
-    derived = read_corpus(real_data / "rte-eval/derived/rearranged_WebNLG_all_train_triples.json").sentences
+    derived = read_corpus(
+        real_data / "rte-eval/derived/rearranged_WebNLG_all_train_triples.json"
+    ).sentences
     assert [(s.text, s.triples) for s in rebuilt] == [(s.text, s.triples) for s in derived]
 
 
@@ -141,5 +222,7 @@ def test_the_zero_triple_sentences_of_nyt10m_are_rebuilt(real_data):
     derived = read_corpus(real_data / "nyt10m-zero/nyt10m_test_zero_sentences.json").sentences
     rebuilt = set()
     for split in ("train", "valid", "test"):
-        rebuilt |= {s.text for s in read_registered("nyt10m", split, real_data).sentences if not s.triples}
+        rebuilt |= {
+            s.text for s in read_registered("nyt10m", split, real_data).sentences if not s.triples
+        }
     assert rebuilt == {sentence.text for sentence in derived}

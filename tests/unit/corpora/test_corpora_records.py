@@ -14,7 +14,10 @@ from tripleaudit.corpora.readers import detect_format, read_corpus
 from tripleaudit.corpora.readers.records import parse_columns
 
 TEXTS = [
-    ("Ada Lund leads Harrow Steel in Oslo .", [("Ada Lund", "leads", "Harrow Steel"), ("Harrow Steel", "in", "Oslo")]),
+    (
+        "Ada Lund leads Harrow Steel in Oslo .",
+        [("Ada Lund", "leads", "Harrow Steel"), ("Harrow Steel", "in", "Oslo")],
+    ),
     ("Nothing of note happened on Tuesday .", []),
     ("Zoë moved to Köln .", [("Zoë", "lives in", "Köln")]),
 ]
@@ -27,7 +30,9 @@ def read(path, **options):
 
 
 def rows_of(make, key="triples", text="text"):
-    return [{text: sentence, key: [make(*triple) for triple in triples]} for sentence, triples in TEXTS]
+    return [
+        {text: sentence, key: [make(*triple) for triple in triples]} for sentence, triples in TEXTS
+    ]
 
 
 def own(s, r, o):
@@ -39,8 +44,12 @@ PLAIN = {
     "head, type, tail": rows_of(lambda s, r, o: {"head": s, "type": r, "tail": o}),
     "lists": rows_of(lambda *triple: triple),
     "one string": rows_of(lambda *triple: " | ".join(triple)),
-    "other names of the lists": rows_of(lambda s, r, o: {"sub": s, "predicate": r, "obj": o}, "triplets", "sentence"),
-    "objects with names": rows_of(lambda s, r, o: {"h": {"name": s}, "relation": r, "t": {"name": o}}, "relations"),
+    "other names of the lists": rows_of(
+        lambda s, r, o: {"sub": s, "predicate": r, "obj": o}, "triplets", "sentence"
+    ),
+    "objects with names": rows_of(
+        lambda s, r, o: {"h": {"name": s}, "relation": r, "t": {"name": o}}, "relations"
+    ),
 }
 ONE_EACH = [[text, *triple] for text, triples in TEXTS for triple in triples or [("", "", "")]]
 HEAD = ["text", *NAMES]
@@ -54,7 +63,9 @@ def test_plain_forms_need_no_mapping(tmp_path, name):
 
 @pytest.mark.parametrize("delimiter", [",", "\t", ";"])
 def test_tables_of_one_triple_a_row(tmp_path, delimiter):
-    path = write(tmp_path, {"a.csv": table(HEAD, *ONE_EACH[::2], *ONE_EACH[1::2], delimiter=delimiter)})  # in any order
+    path = write(
+        tmp_path, {"a.csv": table(HEAD, *ONE_EACH[::2], *ONE_EACH[1::2], delimiter=delimiter)}
+    )  # in any order
     assert detect_format(path) == "records"
     found = {text: set(triples) for text, triples in read(path)}
     assert found == {text: set(triples) for text, triples in TEXTS}
@@ -62,9 +73,16 @@ def test_tables_of_one_triple_a_row(tmp_path, delimiter):
 
 @pytest.mark.parametrize(
     ("name", "mapped", "expected"),
-    [("id", {}, 1), ("id", {"id": "id"}, 2), ("sentence_id", {}, 2), ("number", {"id": "number"}, 2)],
+    [
+        ("id", {}, 1),
+        ("id", {"id": "id"}, 2),
+        ("sentence_id", {}, 2),
+        ("number", {"id": "number"}, 2),
+    ],
 )
-def test_rows_of_one_text_are_one_sentence_unless_they_have_ids_of_sentences(tmp_path, name, mapped, expected):
+def test_rows_of_one_text_are_one_sentence_unless_they_have_ids_of_sentences(
+    tmp_path, name, mapped, expected
+):
     triples = [("a", "leads", "b"), ("b", "is led by", "a"), ("a", "leads", "b")]
     given = [
         {name: number, "text": "a leads b", **dict(zip(NAMES, triple, strict=True))}
@@ -74,7 +92,10 @@ def test_rows_of_one_text_are_one_sentence_unless_they_have_ids_of_sentences(tmp
     assert [len(sentence.triples) for sentence in corpus.sentences] == [2, 1][:expected]
     path = write(tmp_path, {"rows.jsonl": lines(*given, {**given[0], "text": "b leads a"})})
     if expected == 2:
-        with pytest.raises(UserError, match=r"rows.jsonl line 4: the sentence '1' has another text than in .* line 1"):
+        with pytest.raises(
+            UserError,
+            match=r"rows.jsonl line 4: the sentence '1' has another text than in .* line 1",
+        ):
             read_corpus(path, columns=mapped)
     else:
         assert len(read_corpus(path).sentences) == 2
@@ -88,12 +109,26 @@ def test_lists_in_the_cells_of_a_table(tmp_path, written):
 
 ENDS, EDGES = ("Ada", "Delta"), ((0, 3), (10, 15))  # of "Ada leads Delta"
 POSITIONS = {  # options -> what a row has besides its text
-    "": {"rels": [{"r": "leads", **{key: {"start": s, "end": e} for key, (s, e) in zip("ab", EDGES, strict=True)}}]},
-    "subject_start=x,object_start=y": {"rels": [{"a": "Ada", "x": 0, "r": "leads", "b": "Delta", "y": 10}]},
-    "tokens=words": {"words": ["Ada", "leads", "Delta"], "rels": [{"a": [0, 1], "r": "leads", "b": [2, 3]}]},
+    "": {
+        "rels": [
+            {
+                "r": "leads",
+                **{key: {"start": s, "end": e} for key, (s, e) in zip("ab", EDGES, strict=True)},
+            }
+        ]
+    },
+    "subject_start=x,object_start=y": {
+        "rels": [{"a": "Ada", "x": 0, "r": "leads", "b": "Delta", "y": 10}]
+    },
+    "tokens=words": {
+        "words": ["Ada", "leads", "Delta"],
+        "rels": [{"a": [0, 1], "r": "leads", "b": [2, 3]}],
+    },
     "units=tokens,last=inclusive": {"rels": [{"a": [0, 0], "r": "leads", "b": [2, 2]}]},
     "entities=ents,end=to": {
-        "ents": [{"text": each, "start": s, "to": e} for each, (s, e) in zip(ENDS, EDGES, strict=True)],
+        "ents": [
+            {"text": each, "start": s, "to": e} for each, (s, e) in zip(ENDS, EDGES, strict=True)
+        ],
         "rels": [{"a": 0, "r": "leads", "b": 1}],
     },
     "entities=ents,key=tag": {
@@ -112,7 +147,9 @@ POSITIONS = {  # options -> what a row has besides its text
 
 @pytest.mark.parametrize("options", POSITIONS)
 def test_positions_and_positions_of_entities(tmp_path, options):
-    """Spans of characters and of tokens, both kinds of ends, places in a list of entities, and ids of entities."""
+    """Spans of characters and of tokens, both kinds of ends, places in a list of entities, and
+    ids of entities.
+    """
     path = write(tmp_path, {"a.json": {"all": [{"text": "Ada leads Delta", **POSITIONS[options]}]}})
     columns = parse_columns(["triples=rels,subject=a,relation=r,object=b,rows=all"])
     (each,) = read_corpus(path, columns=columns | parse_columns(filter(None, [options]))).sentences
@@ -145,14 +182,31 @@ def test_every_encoding_and_compression(tmp_path):
 def test_commands_take_a_mapping(tmp_path, capsys):
     path = write(tmp_path, {"a.jsonl": lines(*rows_of(own, "kanten", "satz"))})
     plain = write(tmp_path, {"b.jsonl": lines(*PLAIN["lists"])})
-    mapping = ["--column", "text=satz,triples=kanten", "--column", "subject=von,relation=art,object=nach"]
-    assert main(["prepare", "--source", str(path), "--out", str(tmp_path / "out.jsonl"), *mapping]) == 0
+    mapping = [
+        "--column",
+        "text=satz,triples=kanten",
+        "--column",
+        "subject=von,relation=art,object=nach",
+    ]
+    assert (
+        main(["prepare", "--source", str(path), "--out", str(tmp_path / "out.jsonl"), *mapping])
+        == 0
+    )
     assert read(tmp_path / "out.jsonl") == TEXTS
     capsys.readouterr()
     assert main(["audit", str(path), str(path), "--json", *mapping]) == 0
     assert json.loads(capsys.readouterr().out)["triple_types"]["entirely_seen"]["count"] == 3
     assert main(["score", str(path), str(plain), "--json", *mapping]) == 0
     assert json.loads(capsys.readouterr().out)["micro"]["f1"] == 1
-    options = ["--protocol", "sifted", "--rule", "sample", "--percent", "0", "--out", str(tmp_path / "sets")]
+    options = [
+        "--protocol",
+        "sifted",
+        "--rule",
+        "sample",
+        "--percent",
+        "0",
+        "--out",
+        str(tmp_path / "sets"),
+    ]
     assert main(["split", *[str(path)] * 3, *options, *mapping]) == 0
     assert (tmp_path / "sets" / "train.jsonl").exists()

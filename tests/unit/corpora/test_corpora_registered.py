@@ -11,7 +11,9 @@ ITEMS = [{"text": f"Rome {n}", "triple_list": [["Rome", "r", str(n)]] * 2} for n
 
 
 def raw(**fields):
-    return registry.RawFile(name="x/train.json", page="somewhere", licence="MIT", format="triple-list", **fields)
+    return registry.RawFile(
+        name="x/train.json", page="somewhere", licence="MIT", format="triple-list", **fields
+    )
 
 
 @pytest.fixture
@@ -21,7 +23,9 @@ def path(tmp_path):
 
 def test_a_file_whose_hash_is_not_known_is_counted(path):
     check_raw_file(raw(expect={"sentences": (4, 5), "triples": (5,)}), path)
-    check_raw_file(raw(expect={"sentences": (5,), "triples": (10,)}), path)  # repeated triples counted, too
+    check_raw_file(
+        raw(expect={"sentences": (5,), "triples": (10,)}), path
+    )  # repeated triples counted, too
     with pytest.raises(UserError, match="train.json: 5 sentences, expected 56196$"):
         check_raw_file(raw(expect={"sentences": (56196,)}), path)
     with pytest.raises(UserError, match="train.json: 5 or 10 triples, expected 6 or 7"):
@@ -34,7 +38,9 @@ def test_a_missing_or_changed_raw_file(tmp_path):
     write(tmp_path, {"webnlg/test_triples.json": []})
     with pytest.raises(UserError, match=r"test_triples.json: sha256 is \w{64}, expected \w{64}$"):
         read_registered("webnlg", "test", tmp_path)
-    with pytest.raises(UserError, match="corpus 'webnlg' has no split 'dev', expected one of train, valid, test"):
+    with pytest.raises(
+        UserError, match="corpus 'webnlg' has no split 'dev', expected one of train, valid, test"
+    ):
         read_registered("webnlg", "dev", tmp_path)
 
 
@@ -59,7 +65,9 @@ def test_the_ten_relations_of_webnlg_are_those_that_keep_most_sentences(real_dat
 
     plan = Study.read(root / "config" / "webnlg-ten.yaml", raw_root=str(real_data))
     named = plan.data.section["webnlg-ten"].only_relations
-    whole = {split: read_registered("webnlg", split, real_data) for split in ("train", "valid", "test")}
+    whole = {
+        split: read_registered("webnlg", split, real_data) for split in ("train", "valid", "test")
+    }
     sets = [{t.relation for t in s.triples} for corpus in whole.values() for s in corpus.sentences]
     chosen: list[str] = []
     while len(chosen) < len(named):
@@ -69,10 +77,15 @@ def test_the_ten_relations_of_webnlg_are_those_that_keep_most_sentences(real_dat
     kept = {split: read_registered("webnlg", split, real_data, only=named) for split in whole}
     assert [corpus.report.sentences for corpus in kept.values()] == [1692, 155, 213]
     for split, corpus in kept.items():
-        assert corpus.report.notes["of_other_relations"] == len(whole[split].sentences) - len(corpus.sentences)
+        assert corpus.report.notes["of_other_relations"] == len(whole[split].sentences) - len(
+            corpus.sentences
+        )
     first = read_registered("webnlg", "test", real_data, only=named, limit=5).sentences
     assert first == kept["test"].sentences[:5]
-    with pytest.raises(UserError, match="webnlg/train: no triple has the relation 'contry'.* did you mean 'country'"):
+    with pytest.raises(
+        UserError,
+        match="webnlg/train: no triple has the relation 'contry'.* did you mean 'country'",
+    ):
         read_registered("webnlg", "train", real_data, only=["contry"])
 
 
@@ -84,4 +97,6 @@ def test_limit_keeps_the_first_sentences(real_data):
     whole = read_registered("webnlg-augmented", "test", real_data).sentences
     parts = [whole[start : start + 3] for start in range(0, len(whole), 703)]
     each = read_registered("webnlg-augmented", "test", real_data, limit_each=3).sentences
-    assert [sentence.text for sentence in each] == [sentence.text for part in parts for sentence in part]
+    assert [sentence.text for sentence in each] == [
+        sentence.text for part in parts for sentence in part
+    ]

@@ -19,7 +19,12 @@ from tripleaudit.corpora.spans import find_spans
         ("Cancun is hot", "Cancún", [], "missing"),
         ("Any text", "", [], "missing"),
         (" Iraq and Iraq ", "Iraq", [(1, 5)], "word"),  # leading blank: the offset does not shift
-        ("Paris, Paris", "Paris", [(7, 12)], "word"),  # a later whole word beats an earlier one with punctuation
+        (
+            "Paris, Paris",
+            "Paris",
+            [(7, 12)],
+            "word",
+        ),  # a later whole word beats an earlier one with punctuation
         ("1 . FC Köln won", "1 . FC Köln", [(0, 11)], "word"),
         ("cost $5 , not $55", "$5", [(5, 7)], "word"),
     ],

@@ -1,4 +1,6 @@
-"""Files of every format with one part missing or replaced: each is read, or refused with one sentence."""
+"""Files of every format with one part missing or replaced: each is read, or refused with one
+sentence.
+"""
 
 import contextlib
 import re
@@ -51,32 +53,59 @@ SPELT = {  # format -> the files of a corpus that is lines of text
     "sent-tup": POINTED,
     "iob": {"a.txt": BEGUN},
     "brat": {"a.ann": ANN, "a.txt": "Ada leads De fta .\nIn\r\n Oslo .\n"},
-    "pairs": {"a.txt": "m.1\tm.2\ta_b\tc\tin\ta_b in c . ###END###\nm.1\tm.3\ta\tc\tNA\tc a ###END###\n"},
+    "pairs": {
+        "a.txt": "m.1\tm.2\ta_b\tc\tin\ta_b in c . ###END###\nm.1\tm.3\ta\tc\tNA\tc a ###END###\n"
+    },
     "records": {"a.csv": 'id;text;subject;relation;object\n1;A is B;A;is;B\n2;"C; D";;;\n'},
 }
-FILES = {name: {"a.json": row if name in ("fewrel", "genres") else [row]} for name, row in DEEPER.items()} | SPELT
+FILES = {
+    name: {"a.json": row if name in ("fewrel", "genres") else [row]} for name, row in DEEPER.items()
+} | SPELT
 ODD = (None, 7, -1, 1.5, True, "x", "", [], {}, [7], [[]], {"a": 1})
 
 
 def spoilt(value, at=""):
-    """What is done, and the value with each of its parts taken out, or in another form; of lines, each word."""
+    """What is done, and the value with each of its parts taken out, or in another form; of
+    lines, each word.
+    """
     if isinstance(value, str) and "\n" in value:
         parts = re.findall(r"\w+|\W", value)
         for n, part in enumerate(parts):
             for times in (0, 2):
-                yield f"{at}{n} {part!r}*{times}", "".join([*parts[:n], *[part] * times, *parts[n + 1 :]])
+                yield (
+                    f"{at}{n} {part!r}*{times}",
+                    "".join([*parts[:n], *[part] * times, *parts[n + 1 :]]),
+                )
         return
-    yield from ((f"{at}={odd!r}", odd) for odd in (*((value - 1, value + 1) if type(value) is int else ()), *ODD))
-    for key in list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+    yield from (
+        (f"{at}={odd!r}", odd)
+        for odd in (*((value - 1, value + 1) if type(value) is int else ()), *ODD)
+    )
+    for key in (
+        list(value)
+        if isinstance(value, dict)
+        else range(len(value))
+        if isinstance(value, list)
+        else ()
+    ):
         rest = (
-            {k: v for k, v in value.items() if k != key} if isinstance(value, dict) else value[:key] + value[key + 1 :]
+            {k: v for k, v in value.items() if k != key}
+            if isinstance(value, dict)
+            else value[:key] + value[key + 1 :]
         )
         yield f"{at}.{key} gone", rest
         for what, part in spoilt(value[key], f"{at}.{key}"):
-            yield what, {**value, key: part} if isinstance(value, dict) else [*value[:key], part, *value[key + 1 :]]
+            yield (
+                what,
+                {**value, key: part}
+                if isinstance(value, dict)
+                else [*value[:key], part, *value[key + 1 :]],
+            )
 
 
-@pytest.mark.parametrize(("name", "file"), [(name, file) for name, files in FILES.items() for file in files])
+@pytest.mark.parametrize(
+    ("name", "file"), [(name, file) for name, files in FILES.items() for file in files]
+)
 def test_a_damaged_file_is_read_or_refused_with_one_sentence_that_names_it(tmp_path, name, file):
     whole = FILES[name][file]
     for what, content in [("whole", whole), *spoilt(whole)]:

@@ -16,10 +16,17 @@ from tripleaudit.corpora.corpus import RawSentence, RawTriple, build_corpus, pla
             "izmir and olafur",
             ("izmir", "Twin", "olafur", 0, 10),
         ),
-        ("Jose\u0301 met Ana", ("Ana", "met", "Jose\u0301", 10, 0), "jose met ana", ("ana", "met", "jose", 9, 0)),
+        (
+            "Jose\u0301 met Ana",
+            ("Ana", "met", "Jose\u0301", 10, 0),
+            "jose met ana",
+            ("ana", "met", "jose", 9, 0),
+        ),
     ],
 )
-def test_text_arguments_and_positions_change_together_but_relations_do_not(text, triple, changed, moved):
+def test_text_arguments_and_positions_change_together_but_relations_do_not(
+    text, triple, changed, moved
+):
     found = uncased(RawSentence("1", text, [RawTriple(*triple)], "file line 1"))
     assert (found.text, found.triples) == (changed, [RawTriple(*moved)])
 

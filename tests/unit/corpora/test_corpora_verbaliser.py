@@ -9,7 +9,13 @@ def test_the_table_goes_first_and_names_stay_apart():
     assert names("CID") == "induced by"
     assert names("/a/b/place") == "b place"
     assert names("/a/c/place") == "c place"
-    longer = {"/a/c/d": "d", "/a/b/e": "a b e", "/c/b/e": "c b e", "/x/a/b/f": "/x/a/b/f", "/y/a/b/f": "/y/a/b/f"}
+    longer = {
+        "/a/c/d": "d",
+        "/a/b/e": "a b e",
+        "/c/b/e": "c b e",
+        "/x/a/b/f": "/x/a/b/f",
+        "/y/a/b/f": "/y/a/b/f",
+    }
     assert Verbaliser(longer).names == longer  # as many components as it takes, three at most
     assert len(set(names.names.values())) == len(relations)
     for relation in relations:

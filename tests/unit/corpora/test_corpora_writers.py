@@ -14,7 +14,11 @@ from tripleaudit.corpora.writers import WRITERS, write_csv
 
 ANN, BEN = Span(0, 3, "Ann"), Span(20, 23, "Ben")
 SENTENCES = [
-    Sentence("a", "Zoë , of Oslo , met Oslo FC .", (Triple(Span(20, 27, "Oslo FC"), "met", Span(0, 3, "Zoë")),)),
+    Sentence(
+        "a",
+        "Zoë , of Oslo , met Oslo FC .",
+        (Triple(Span(20, 27, "Oslo FC"), "met", Span(0, 3, "Zoë")),),
+    ),
     Sentence("b", "Nothing .", ()),
     Sentence("c", 'Ann said " yes " to Ben', (Triple(ANN, "told", BEN), Triple(BEN, "heard", ANN))),
 ]
@@ -31,7 +35,9 @@ def exported(tmp_path: Path, form: str, sentences: list[Sentence]) -> Path:
 def test_a_form_is_read_back(tmp_path: Path, form: str) -> None:
     corpus = read_corpus(exported(tmp_path, form, SENTENCES))
     assert corpus.report.format == {"csv": "records", "parquet": "records"}.get(form, form)
-    assert [(s.text, s.triples) for s in corpus.sentences] == [(s.text, s.triples) for s in SENTENCES]
+    assert [(s.text, s.triples) for s in corpus.sentences] == [
+        (s.text, s.triples) for s in SENTENCES
+    ]
     if form != "brat":  # where a sentence is a line
         assert [s.id for s in corpus.sentences] == ["a", "b", "c"]
 
@@ -45,7 +51,11 @@ def test_entities_without_a_position_are_kept(tmp_path: Path, form: str) -> None
 @pytest.mark.parametrize(
     ("form", "sentence", "message"),
     [
-        ("brat", Sentence("a", "Ann", (Triple(Span(None, None, "Eve"), "r", ANN),)), "not in its text"),
+        (
+            "brat",
+            Sentence("a", "Ann", (Triple(Span(None, None, "Eve"), "r", ANN),)),
+            "not in its text",
+        ),
         ("brat", Sentence("a", "Ann", (Triple(ANN, "r s", ANN),)), "has a blank"),
         ("brat", Sentence("a", "Ann\nEve", ()), "the text of a is not one line"),
         ("docred", Sentence("a", "Ann.", (Triple(ANN, "r", ANN),)), "whole tokens"),

@@ -1,4 +1,6 @@
-"""Twenty forms of corpora, written without the package: each is read with equal counts, or refused with advice."""
+"""Twenty forms of corpora, written without the package: each is read with equal counts, or
+refused with advice.
+"""
 
 from pathlib import Path
 
@@ -24,7 +26,10 @@ def test_sixty_sentences_are_read_with_equal_triples(tmp_path: Path, name: str) 
         pytest.importorskip("spacy")
     corpus = read_corpus(write(tmp_path, name, ROWS))
     assert corpus.report.format == FORMATS[name]
-    found = {sentence.text: {triple.strings for triple in sentence.triples} for sentence in corpus.sentences}
+    found = {
+        sentence.text: {triple.strings for triple in sentence.triples}
+        for sentence in corpus.sentences
+    }
     expected = {text_of(row): set(strings(row)) for row in ROWS if row[1] or name != "fewrel.json"}
     assert len(corpus.sentences) == len(expected) == (48 if name == "fewrel.json" else 60)
     assert found == expected
@@ -34,7 +39,10 @@ def test_sixty_sentences_are_read_with_equal_triples(tmp_path: Path, name: str) 
 def test_a_docbin_without_relations_says_what_is_missing(tmp_path: Path) -> None:
     pytest.importorskip("spacy")
     docbin(tmp_path / "a.spacy", ROWS, extension=False)
-    with pytest.raises(UserError, match="this DocBin keeps no relations; expected documents with the extension 'rel'"):
+    with pytest.raises(
+        UserError,
+        match="this DocBin keeps no relations; expected documents with the extension 'rel'",
+    ):
         read_corpus(tmp_path / "a.spacy")
     (tmp_path / "b.spacy").write_bytes(b"none")
     with pytest.raises(UserError, match="not a whole DocBin of spaCy"):

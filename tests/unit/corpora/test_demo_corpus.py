@@ -1,4 +1,6 @@
-"""The shipped demo corpus: it is what the generator makes, and it has the properties that its README promises."""
+"""The shipped demo corpus: it is what the generator makes, and it has the properties that its
+README promises.
+"""
 
 import re
 import subprocess
@@ -12,7 +14,9 @@ from generator import FILES, RELATIONS, SEED, Shape, World, generate
 from tripleaudit.corpora.store import load_sentences
 from tripleaudit.protocols.strata import audit_corpus
 
-SMALL = Shape(train=60, valid=20, test=120, train_zero=40, valid_zero=10, test_zero=10, held_out=(20, 20))
+SMALL = Shape(
+    train=60, valid=20, test=120, train_zero=40, valid_zero=10, test_zero=10, held_out=(20, 20)
+)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +45,9 @@ def test_shipped_files_are_what_the_program_makes(folder, tmp_path):
 def test_another_seed_is_another_world():
     mine, same, other = generate(1, SMALL), generate(1, SMALL), generate(2, SMALL)
     assert mine == same
-    assert not {sentence.text for sentence in mine["train"]} & {sentence.text for sentence in other["train"]}
+    assert not {sentence.text for sentence in mine["train"]} & {
+        sentence.text for sentence in other["train"]
+    }
 
 
 def test_sizes_are_those_of_the_readme(shipped, folder):
@@ -66,20 +72,30 @@ def test_texts_are_finished_english_once_each_with_exact_spans_and_ids_of_their_
     assert not [problem for sentence in everything for problem in sentence.problems()]
     assert all(triple.located for sentence in everything for triple in sentence.triples)
     assert len({sentence.id for sentence in everything}) == len(everything)
-    texts = Counter(sentence.text for part in FILES if part != "test_augmented" for sentence in shipped[part])
+    texts = Counter(
+        sentence.text for part in FILES if part != "test_augmented" for sentence in shipped[part]
+    )
     assert texts.most_common(1)[0][1] == 1
-    leftovers = re.compile(r"[{}|\[\]<>\ue000-\uf8ff]|\s\s|\s[,.;)]|,,|\.\.|[a-z]\(|\b(the|a) the\b")
+    leftovers = re.compile(
+        r"[{}|\[\]<>\ue000-\uf8ff]|\s\s|\s[,.;)]|,,|\.\.|[a-z]\(|\b(the|a) the\b"
+    )
     assert not [each for each in everything if leftovers.search(each.text) or each.text[-1] != "."]
 
 
 def test_each_test_sentence_is_there_four_times_about_other_names(shipped, world):
-    trained = {name for row in shipped["train"] for triple in row.triples for name in triple.strings[::2]}
+    trained = {
+        name for row in shipped["train"] for triple in row.triples for name in triple.strings[::2]
+    }
     by_id = {row.id: row for row in shipped["test_augmented"]}
-    assert list(by_id) == [f"{row.id}.{variant}" for row in shipped["test"] for variant in ("ss", "su", "us", "uu")]
+    assert list(by_id) == [
+        f"{row.id}.{variant}" for row in shipped["test"] for variant in ("ss", "su", "us", "uu")
+    ]
     for row in shipped["test"]:
         for variant in ("ss", "su", "us", "uu"):
             renamed = by_id[f"{row.id}.{variant}"]
-            assert [triple.relation for triple in renamed.triples] == [triple.relation for triple in row.triples]
+            assert [triple.relation for triple in renamed.triples] == [
+                triple.relation for triple in row.triples
+            ]
             for old, new in zip(row.triples, renamed.triples, strict=True):
                 assert not {new.subject.text, new.object.text} & {old.subject.text, old.object.text}
                 seen = (new.subject.text in trained, new.object.text in trained)

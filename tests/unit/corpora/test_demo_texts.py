@@ -30,14 +30,18 @@ def test_every_relation_has_patterns_that_name_both_arguments(relation):
     for key, slot in (("vs", "{o}"), ("ms", "{o}"), ("vo", "{s}"), ("mo", "{s}")):
         assert all(template.count(slot) == 1 for template in patterns[key])
     orders = {template.index("{s}") < template.index("{o}") for template in patterns["full"]}
-    assert orders == {True, False} or relation == "spouse_of"  # symmetric: the first mention is the subject
+    assert (
+        orders == {True, False} or relation == "spouse_of"
+    )  # symmetric: the first mention is the subject
 
 
 def test_two_relations_of_one_pair_in_one_sentence(world):
     for (first, second), templates in EPO.items():
         for seed in range(len(templates) * 3):
             draft = Draft(world, random.Random(seed))
-            assert pair(draft, Fact("Ada Lund", first, "Brelin"), Fact("Ada Lund", second, "Brelin"))
+            assert pair(
+                draft, Fact("Ada Lund", first, "Brelin"), Fact("Ada Lund", second, "Brelin")
+            )
             sentence = draft.finish("x")
             assert not list(sentence.problems())
             assert {triple.relation for triple in sentence.triples} == {first, second}
@@ -51,4 +55,6 @@ def test_zero_writer_states_nothing_and_covers_all_categories(world):
             name, draft = writer.write(random.Random(seed), category)
             assert name == category
             assert draft.finish("x").triples == ()
-            assert len(draft.names) == (2 if category in (*HARD, OTHER) else 1 if category == "single" else 0)
+            assert len(draft.names) == (
+                2 if category in (*HARD, OTHER) else 1 if category == "single" else 0
+            )

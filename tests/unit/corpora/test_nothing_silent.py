@@ -1,4 +1,6 @@
-"""What used to be read without a word: every case is read right, counted with examples, or refused in one sentence."""
+"""What used to be read without a word: every case is read right, counted with examples, or
+refused in one sentence.
+"""
 
 import io
 import json
@@ -23,7 +25,10 @@ REGIONS = [("a", 0, 8, "Ada Lund"), ("b", 15, 20, "Delta")]
 
 
 def regions(*places: tuple[str, int, int, str]) -> list[dict]:
-    return [{"id": n, "value": {"start": s, "end": e, "text": t, "labels": ["P"]}} for n, s, e, t in places]
+    return [
+        {"id": n, "value": {"start": s, "end": e, "text": t, "labels": ["P"]}}
+        for n, s, e, t in places
+    ]
 
 
 def link(label: str = "leads") -> dict:
@@ -59,11 +64,19 @@ def said(subject: str, object_: str) -> dict:
 
 
 def triple(**more: object) -> dict[str, str]:
-    return rows({"text": TEXT, "triples": [{"subject": "Ada Lund", "relation": "leads", "object": "Delta", **more}]})
+    return rows(
+        {
+            "text": TEXT,
+            "triples": [{"subject": "Ada Lund", "relation": "leads", "object": "Delta", **more}],
+        }
+    )
 
 
 def openie(objects: list[dict]) -> dict:
-    return {"sentence": TEXT, "extraction": {"arg1": {"text": "Ada"}, "rel": {"text": "leads"}, "arg2s": objects}}
+    return {
+        "sentence": TEXT,
+        "extraction": {"arg1": {"text": "Ada"}, "rel": {"text": "leads"}, "arg2s": objects},
+    }
 
 
 def archive(name: str) -> bytes:
@@ -87,7 +100,8 @@ DYGIE = {"doc_key": "d", "sentences": [["Ada", "leads", "Delta"], ["It", "rains"
 WORDS, PARTS = TEXT.split(), [{"text": "Delta"}, {"text": "since May"}]
 T1, T2, R1 = "T1\tP 0 8\tAda Lund", "T2\tF 15 20\tDelta", "R1\tleads Arg1:T1 Arg2:T2"
 ROW = {"text": TEXT, "triples": [["Ada Lund", "leads", "Delta"]]}
-# name -> files, then (sentences, triples, counts of what was left out or changed) or what the refusal says
+# name -> files, then (sentences, triples, counts of what was left out or changed) or what the
+# refusal says
 CASES: dict[str, tuple[dict, object]] = {
     "a skipped task": (studio(task(made()), task(made(was_cancelled=True))), (1, 1, {"skipped": 1})),
     "a task that waits": (studio(task(made()), task()), (1, 1, {"not_annotated": 1})),
@@ -297,7 +311,14 @@ def test_nothing_is_left_out_or_changed_without_a_word(tmp_path, caplog, case):
 
 def test_a_text_without_annotations_next_to_others_is_no_sentence(tmp_path):
     pair = brat(TEXT, T1, T2, R1)
-    write(tmp_path, {**pair, "b.txt": "It rains .", **{f"more/{name}": content for name, content in pair.items()}})
+    write(
+        tmp_path,
+        {
+            **pair,
+            "b.txt": "It rains .",
+            **{f"more/{name}": content for name, content in pair.items()},
+        },
+    )
     report = read_corpus(tmp_path).report
     assert (report.sentences, report.notes) == (1, {"folders": 1, "not_annotated": 1})
 
@@ -311,17 +332,28 @@ def test_relationships_without_a_text_unit_are_counted(tmp_path):
 
 def test_an_annotator_is_chosen_by_name(tmp_path, capsys):
     people = {"id": 7, "email": "ann@example.org"}
-    path = write(tmp_path, studio(task(made(1, "wrong"), made(people), made(people, "old")), task(made(1, "wrong"))))
+    path = write(
+        tmp_path,
+        studio(task(made(1, "wrong"), made(people), made(people, "old")), task(made(1, "wrong"))),
+    )
     corpus = read_corpus(path, columns={"annotator": "ann@example.org"})
-    assert [triple.relation for sentence in corpus.sentences for triple in sentence.triples] == ["leads"]
+    assert [triple.relation for sentence in corpus.sentences for triple in sentence.triples] == [
+        "leads"
+    ]
     assert {kind: count for kind, (count, _) in remarks(corpus.report).items()} == {
         "other_annotators": 1,
         "several_annotators": 1,
     }
-    said = write(tmp_path, rows({**PRODIGY, "_session_id": "ann"}, *[{**PRODIGY, "_annotator_id": "bob"}] * 2))
+    said = write(
+        tmp_path,
+        rows({**PRODIGY, "_session_id": "ann"}, *[{**PRODIGY, "_annotator_id": "bob"}] * 2),
+    )
     assert read_corpus(said, columns={"annotator": "bob"}).report.notes == {"other_annotators": 1}
     assert main(["check", str(path), "--column", "annotator=9"]) == 1
-    assert "no sentence is left, 2 texts are not annotated by the chosen one" in capsys.readouterr().err
+    assert (
+        "no sentence is left, 2 texts are not annotated by the chosen one"
+        in capsys.readouterr().err
+    )
     with pytest.raises(UserError, match="format label-studio says itself what the text is"):
         read_corpus(path, format="label-studio", columns={"text": "data"})
 
@@ -354,7 +386,20 @@ def test_a_file_given_twice_is_refused(tmp_path, capsys, caplog, again):
     other = again.format(path, tmp_path)
     with pytest.raises(UserError, match="given twice"):
         read_corpus([path, other])
-    assert main(["prepare", "--source", str(path), "--source", other, "--out", str(tmp_path / "o.jsonl")]) == 1
+    assert (
+        main(
+            [
+                "prepare",
+                "--source",
+                str(path),
+                "--source",
+                other,
+                "--out",
+                str(tmp_path / "o.jsonl"),
+            ]
+        )
+        == 1
+    )
     assert "given twice" in capsys.readouterr().err
     shutil.copy(path, tmp_path / "copy.jsonl")
     with pytest.raises(UserError, match="copy.jsonl: a copy of .*train.jsonl, given before"):
@@ -365,9 +410,15 @@ def test_a_file_given_twice_is_refused(tmp_path, capsys, caplog, again):
 
 def test_more_resamples_than_change_a_digit_are_refused(tmp_path, capsys):
     path = str(write(tmp_path, rows(*(dict(ROW, id=n) for n in range(20)))))
-    for command, option in (("score", "--bootstrap"), ("compare", "--bootstrap"), ("compare", "--shuffles")):
+    for command, option in (
+        ("score", "--bootstrap"),
+        ("compare", "--bootstrap"),
+        ("compare", "--shuffles"),
+    ):
         with pytest.raises(SystemExit):
             main([command, *[path] * (2 if command == "score" else 3), option, "20000000"])
         assert "and at most 100000" in capsys.readouterr().err
-    with pytest.raises(UserError, match="bootstrap: 20000000 resamples; expected at most 100000, beyond which"):
+    with pytest.raises(
+        UserError, match="bootstrap: 20000000 resamples; expected at most 100000, beyond which"
+    ):
         tripleaudit.score(path, path, bootstrap=20_000_000)

@@ -1,4 +1,6 @@
-"""Files as tools export them: offsets in other units, gaps of an export, tables without a header."""
+"""Files as tools export them: offsets in other units, gaps of an export, tables without a
+header.
+"""
 
 import json
 
@@ -22,7 +24,12 @@ def doccano(text: str, *names: str) -> dict:
         {"id": number, "label": "X", "start_offset": start, "end_offset": start + units(name)}
         for number, (start, name) in enumerate(zip(starts, names, strict=True))
     ]
-    return {"id": 1, "text": text, "entities": entities, "relations": [{"from_id": 0, "to_id": 1, "type": "leads"}]}
+    return {
+        "id": 1,
+        "text": text,
+        "entities": entities,
+        "relations": [{"from_id": 0, "to_id": 1, "type": "leads"}],
+    }
 
 
 def studio(text: str, named: bool, **relation) -> dict:
@@ -30,13 +37,20 @@ def studio(text: str, named: bool, **relation) -> dict:
     result: list[dict] = []
     for key, name in values:
         start = units(text[: text.index(name)])
-        value = {"start": start, "end": start + units(name), "labels": ["X"], **({"text": name} if named else {})}
+        value = {
+            "start": start,
+            "end": start + units(name),
+            "labels": ["X"],
+            **({"text": name} if named else {}),
+        }
         result.append({"id": key, "type": "labels", "value": value})
     result.append({"type": "relation", "from_id": "a", "to_id": "h", **relation})
     return {"id": 1, "data": {"text": text}, "annotations": [{"result": result}]}
 
 
-@pytest.mark.parametrize("text", ["🎉 Ada Lund leads Harrow Steel .", "🎉🎉 Ada Lund , 🎉 leads Harrow Steel"])
+@pytest.mark.parametrize(
+    "text", ["🎉 Ada Lund leads Harrow Steel .", "🎉🎉 Ada Lund , 🎉 leads Harrow Steel"]
+)
 def test_offsets_in_units_of_utf16_are_converted_and_counted(text: str, tmp_path) -> None:
     files = {
         "doccano.jsonl": lines(doccano(text, "Ada Lund", "Harrow Steel")),
@@ -60,7 +74,11 @@ def test_offsets_in_characters_stay_where_they_fit(tmp_path) -> None:
 
 def test_a_relation_without_a_label_is_left_out_and_counted(tmp_path) -> None:
     text = "Ada Lund leads Harrow Steel"
-    tasks = [studio(text, True, labels=["leads"]), studio(text, True), studio(text, True, labels=[])]
+    tasks = [
+        studio(text, True, labels=["leads"]),
+        studio(text, True),
+        studio(text, True, labels=[]),
+    ]
     corpus = read_corpus(write(tmp_path, {"a.json": json.dumps(tasks)}))
     assert strings(corpus) == [[LEADS], [], []]
     assert corpus.report.notes["unlabelled_relations"] == 2
@@ -69,7 +87,9 @@ def test_a_relation_without_a_label_is_left_out_and_counted(tmp_path) -> None:
 def test_a_relation_to_an_event_is_left_out_and_counted(tmp_path) -> None:
     marks = "T1\tP 0 8\tAda Lund\nT2\tJ 9 15\tjoined\nT3\tO 16 28\tHarrow Steel\nE1\tJ:T2 Who:T1\n"
     links = "R1\temployer Arg1:T1 Arg2:T3\nR2\tdate Arg1:E1 Arg2:T3\n"
-    corpus = read_corpus(write(tmp_path, {"a.ann": marks + links, "a.txt": "Ada Lund joined Harrow Steel\n"}))
+    corpus = read_corpus(
+        write(tmp_path, {"a.ann": marks + links, "a.txt": "Ada Lund joined Harrow Steel\n"})
+    )
     assert strings(corpus) == [[("Ada Lund", "employer", "Harrow Steel")]]
     assert corpus.report.notes["relations_to_events"] == 1
 
@@ -93,9 +113,13 @@ HEADERLESS = [
 
 
 @pytest.mark.parametrize("delimiter", ["\t", ","])
-def test_a_table_without_a_header_is_read_by_the_numbers_of_its_columns(delimiter: str, tmp_path) -> None:
+def test_a_table_without_a_header_is_read_by_the_numbers_of_its_columns(
+    delimiter: str, tmp_path
+) -> None:
     path = write(tmp_path, {"a.tsv": table(*HEADERLESS, delimiter=delimiter)})
-    corpus = read_corpus(path, columns={"text": "0", "relation": "1", "subject": "2", "object": "3"})
+    corpus = read_corpus(
+        path, columns={"text": "0", "relation": "1", "subject": "2", "object": "3"}
+    )
     assert strings(corpus) == [[LEADS], [("Ben Ode", "lives in", "Lima")], []]
 
 

@@ -1,4 +1,6 @@
-"""Rows that hold gold triples and predictions: whoever reads the predictions never gets the gold."""
+"""Rows that hold gold triples and predictions: whoever reads the predictions never gets the
+gold.
+"""
 
 import json
 
@@ -22,11 +24,16 @@ TOKENS = TEXT.split()
 
 
 def spo(*triples: tuple[str, str, str]) -> list[dict]:
-    return [dict(zip(("subject", "predicate", "object"), triple, strict=True)) for triple in triples]
+    return [
+        dict(zip(("subject", "predicate", "object"), triple, strict=True)) for triple in triples
+    ]
 
 
 def mentions(*triples: tuple[str, str, str]) -> list[dict]:
-    return [{"em1Text": subject, "label": relation, "em2Text": object_} for subject, relation, object_ in triples]
+    return [
+        {"em1Text": subject, "label": relation, "em2Text": object_}
+        for subject, relation, object_ in triples
+    ]
 
 
 def region(name: str, text: str) -> dict:
@@ -40,9 +47,20 @@ def region(name: str, text: str) -> dict:
 
 def studio(predicted: list[dict]) -> dict:
     entities = [region("a", "Ada Lund"), region("h", "Harrow Steel"), region("o", "Oslo")]
-    arrow = {"type": "relation", "from_id": "a", "to_id": "h", "labels": ["leads"], "direction": "right"}
+    arrow = {
+        "type": "relation",
+        "from_id": "a",
+        "to_id": "h",
+        "labels": ["leads"],
+        "direction": "right",
+    }
     result = [*entities, arrow, {**arrow, "from_id": "h", "to_id": "o", "labels": ["based in"]}]
-    return {"id": 1, "data": {"text": TEXT}, "annotations": [{"result": result}], "predictions": predicted}
+    return {
+        "id": 1,
+        "data": {"text": TEXT},
+        "annotations": [{"result": result}],
+        "predictions": predicted,
+    }
 
 
 DYGIE = {
@@ -98,24 +116,37 @@ def test_one_file_holds_gold_and_predictions(row: dict, tmp_path, capsys) -> Non
     assert main(["compare", str(gold), str(path), str(path), "--bootstrap", "0"]) == 0
 
 
-@pytest.mark.parametrize("name", ["GRTE", "CasRel and OneRel", "bert4keras", "columns", "camel case"])
+@pytest.mark.parametrize(
+    "name", ["GRTE", "CasRel and OneRel", "bert4keras", "columns", "camel case"]
+)
 def test_rows_in_memory_are_read_like_files(name: str) -> None:
     row = PREDICTED[name]
     scores = tripleaudit.score([GOLD], [row], bootstrap=0).micro
     assert (scores.correct, scores.predicted) == (1, 2)
 
 
-NAMINGS = {"_pred": "{}_pred", "predicted_": "predicted_{}", "pred_": "pred_{}", "_predictions": "{}_predictions"}
+NAMINGS = {
+    "_pred": "{}_pred",
+    "predicted_": "predicted_{}",
+    "pred_": "pred_{}",
+    "_predictions": "{}_predictions",
+}
 
 
 @pytest.mark.parametrize("naming", NAMINGS.values(), ids=NAMINGS)
 @pytest.mark.parametrize("format", TYPED)
 def test_no_format_gives_the_gold_for_predictions(format: str, naming: str, tmp_path) -> None:
-    """Of every list of a row, the same row holds an empty predicted one: nothing was predicted, or it is refused."""
+    """Of every list of a row, the same row holds an empty predicted one: nothing was predicted,
+    or it is refused.
+    """
     row = TYPED[format]
     gold = read_corpus(write(tmp_path, {"gold.json": json.dumps([row])}), side="predict")
     assert strings(gold) == [[("Ada", "leads", "Delta")]]
-    lists = [name for name, value in row.items() if isinstance(value, list) and name not in ("tokens", "token")]
+    lists = [
+        name
+        for name, value in row.items()
+        if isinstance(value, list) and name not in ("tokens", "token")
+    ]
     for number, name in enumerate(lists):
         path = write(tmp_path, {f"{number}.json": json.dumps([{**row, naming.format(name): []}])})
         try:
@@ -127,7 +158,9 @@ def test_no_format_gives_the_gold_for_predictions(format: str, naming: str, tmp_
 
 @pytest.mark.parametrize("format", TYPED)
 @pytest.mark.parametrize("name", ["predictions", "pred", "prediction"])
-def test_an_undeclared_list_of_predictions_is_read_or_refused(format: str, name: str, tmp_path) -> None:
+def test_an_undeclared_list_of_predictions_is_read_or_refused(
+    format: str, name: str, tmp_path
+) -> None:
     path = write(tmp_path, {"a.json": json.dumps([{**TYPED[format], name: [{"x": 1}]}])})
     try:
         corpus = read_corpus(path, side="predict")
@@ -137,7 +170,10 @@ def test_an_undeclared_list_of_predictions_is_read_or_refused(format: str, name:
 
 
 def test_rows_without_predictions_among_rows_with_them_are_refused(tmp_path) -> None:
-    rows = [{"text": "a b", "triple_list": []}, {"text": TEXT, "triple_list": [LEADS], "triple_list_pred": []}]
+    rows = [
+        {"text": "a b", "triple_list": []},
+        {"text": TEXT, "triple_list": [LEADS], "triple_list_pred": []},
+    ]
     for number, order in enumerate((rows, rows[::-1])):
         path = write(tmp_path, {f"{number}.jsonl": lines(*order)})
         with pytest.raises(UserError, match="'triple_list' without 'triple_list_pred'"):
@@ -147,7 +183,9 @@ def test_rows_without_predictions_among_rows_with_them_are_refused(tmp_path) -> 
 def test_a_named_column_is_read_whatever_it_is_called(tmp_path) -> None:
     path = write(tmp_path, {"a.json": json.dumps([PREDICTED["GRTE"]])})
     columns = {"triples": "triple_list"}
-    assert tripleaudit.score([GOLD], path, predicted_columns=columns, bootstrap=0).micro.correct == 2
+    assert (
+        tripleaudit.score([GOLD], path, predicted_columns=columns, bootstrap=0).micro.correct == 2
+    )
 
 
 def test_predictions_next_to_the_gold_are_counted_on_its_side(tmp_path) -> None:
@@ -179,16 +217,27 @@ def test_a_file_in_a_known_format_is_not_one_without_texts(tmp_path) -> None:
 )  # fmt: skip
 def test_a_malformed_prediction_costs_one_item(item, tmp_path, caplog) -> None:
     gold = write(tmp_path, {"gold.jsonl": lines(GOLD, {"text": "b", "triples": []})})
-    path = write(tmp_path, {"a.jsonl": lines({"text": TEXT, "triples": [LEADS, item]}, {"text": "b", "triples": []})})
+    path = write(
+        tmp_path,
+        {"a.jsonl": lines({"text": TEXT, "triples": [LEADS, item]}, {"text": "b", "triples": []})},
+    )
     scores = tripleaudit.score(gold, path, bootstrap=0).micro
     assert (scores.correct, scores.predicted, scores.gold) == (1, 2, 2)
-    assert "1 items of the predictions are no triples; each counts as one wrong prediction" in caplog.text
+    assert (
+        "1 items of the predictions are no triples; each counts as one wrong prediction"
+        in caplog.text
+    )
     with pytest.raises(UserError):
         read_corpus(path)
 
 
 def test_numbers_in_predictions_are_names(tmp_path) -> None:
-    path = write(tmp_path, {"a.jsonl": lines({"text": "Ada , 1990", "triples": [["Ada", "born", 1990]]})})
+    path = write(
+        tmp_path, {"a.jsonl": lines({"text": "Ada , 1990", "triples": [["Ada", "born", 1990]]})}
+    )
     assert strings(read_corpus(path, side="predict")) == [[("Ada", "born", "1990")]]
-    gold = write(tmp_path, {"gold.jsonl": lines({"text": "Ada , 1990", "triples": [["Ada", "born", "1990"]]})})
+    gold = write(
+        tmp_path,
+        {"gold.jsonl": lines({"text": "Ada , 1990", "triples": [["Ada", "born", "1990"]]})},
+    )
     assert tripleaudit.score(gold, path, bootstrap=0).micro.correct == 1

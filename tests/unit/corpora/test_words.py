@@ -1,4 +1,6 @@
-"""The definition of a word in scripts with and without blanks, and the results that depend on it."""
+"""The definition of a word in scripts with and without blanks, and the results that depend on
+it.
+"""
 
 import pytest
 from hypothesis import given
@@ -8,19 +10,39 @@ from support.reading import lines, write
 from tripleaudit.cli import main
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers import read_corpus
-from tripleaudit.corpora.words import cuts_word, is_inside_word, segment_spans, segments, word_spans, words
+from tripleaudit.corpora.words import (
+    cuts_word,
+    is_inside_word,
+    segment_spans,
+    segments,
+    word_spans,
+    words,
+)
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.held_names import kinds_of
 
-CHINESE = [("艾达伦德领导哈罗钢铁公司。", "艾达伦德", "哈罗钢铁公司"), ("丽达住在北港市，很久了。", "丽达", "北港市")]
-JAPANESE = [("アダルンドはハロー鉄鋼を率いる。", "アダルンド", "ハロー鉄鋼"), ("リタは北港に住む。", "リタ", "北港")]
+CHINESE = [
+    ("艾达伦德领导哈罗钢铁公司。", "艾达伦德", "哈罗钢铁公司"),
+    ("丽达住在北港市，很久了。", "丽达", "北港市"),
+]
+JAPANESE = [
+    ("アダルンドはハロー鉄鋼を率いる。", "アダルンド", "ハロー鉄鋼"),
+    ("リタは北港に住む。", "リタ", "北港"),
+]
 THAI = [("เอดาเป็นผู้นำของบริษัทฮาร์โรว์", "เอดา", "บริษัทฮาร์โรว์"), ("ริตาอยู่ที่นอร์ทพอร์ต", "ริตา", "นอร์ทพอร์ต")]
-KOREAN = [("에이다는 해로철강을 이끈다.", "에이다", "해로철강"), ("리타는 북항시에 산다.", "리타", "북항시")]
-CORPORA = pytest.mark.parametrize("corpus", [CHINESE, JAPANESE, THAI, KOREAN], ids=["zh", "ja", "th", "ko"])
+KOREAN = [
+    ("에이다는 해로철강을 이끈다.", "에이다", "해로철강"),
+    ("리타는 북항시에 산다.", "리타", "북항시"),
+]
+CORPORA = pytest.mark.parametrize(
+    "corpus", [CHINESE, JAPANESE, THAI, KOREAN], ids=["zh", "ja", "th", "ko"]
+)
 
 
 def rows(corpus: list[tuple[str, str, str]]) -> list[dict]:
-    return [{"text": text, "triples": [[subject, "r", object_]]} for text, subject, object_ in corpus]
+    return [
+        {"text": text, "triples": [[subject, "r", object_]]} for text, subject, object_ in corpus
+    ]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +95,10 @@ def test_the_lookup_baseline_finds_the_names_of_its_own_training_set(corpus, tmp
 @CORPORA
 def test_names_in_sentences_without_triples_are_recognised(corpus, tmp_path) -> None:
     sentences = read_corpus(write(tmp_path, {"a.jsonl": lines(*rows(corpus))})).sentences
-    assert kinds_of([Sentence("x", corpus[0][0]), Sentence("y", "!")], sentences) == ["seen_pair", "none"]
+    assert kinds_of([Sentence("x", corpus[0][0]), Sentence("y", "!")], sentences) == [
+        "seen_pair",
+        "none",
+    ]
 
 
 @CORPORA
@@ -84,6 +109,9 @@ def test_check_reports_no_entity_as_cut_inside_a_word(corpus, tmp_path, capsys) 
 
 
 def test_check_still_reports_names_cut_inside_a_word(tmp_path, capsys) -> None:
-    path = write(tmp_path, {"a.jsonl": lines({"text": "Chinatown lies here", "triples": [["China", "in", "here"]]})})
+    path = write(
+        tmp_path,
+        {"a.jsonl": lines({"text": "Chinatown lies here", "triples": [["China", "in", "here"]]})},
+    )
     main(["check", str(path)])
     assert "not-words" in capsys.readouterr().out

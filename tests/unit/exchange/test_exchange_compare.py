@@ -20,7 +20,9 @@ FAST = ["--bootstrap", "200", "--shuffles", "300"]
 @pytest.fixture(scope="module")
 def studies(tmp_path_factory):
     folder = tmp_path_factory.mktemp("studies")
-    return make_study(folder / "one", {"casrel": 0.9}, (1, 2)), make_study(folder / "two", {"prgc": 0.5}, (1, 2))
+    return make_study(folder / "one", {"casrel": 0.9}, (1, 2)), make_study(
+        folder / "two", {"prgc": 0.5}, (1, 2)
+    )
 
 
 @pytest.fixture
@@ -37,13 +39,22 @@ def test_a_study_and_itself_do_not_differ(studies, compared):
     assert len(found["pairs"]) == 2 and not found["only_first"] and not found["runs_left_out"]
     for pair in found["pairs"]:
         assert pair["changed"] == []
-        blocks = [each for block in ("strata", "cardinality", "relations") for each in pair[block].values()]
+        blocks = [
+            each
+            for block in ("strata", "cardinality", "relations")
+            for each in pair[block].values()
+        ]
         for one in [pair["all"], *blocks]:
             assert one["p"] == one["p_holm"] == 1 and one["f1"]["difference"] == 0
 
 
-def test_systems_that_were_queried_about_some_sentences_alone_are_compared_on_these(tmp_path, compared):
-    one, two = (make_study(tmp_path / name, {"casrel": of}, asked=30) for name, of in (("one", 0.9), ("two", 0.5)))
+def test_systems_that_were_queried_about_some_sentences_alone_are_compared_on_these(
+    tmp_path, compared
+):
+    one, two = (
+        make_study(tmp_path / name, {"casrel": of}, asked=30)
+        for name, of in (("one", 0.9), ("two", 0.5))
+    )
     found = compared(one, two)
     assert {pair["all"]["sentences"] for pair in found["pairs"]} == {30}
     assert all(pair["changed"] for pair in found["pairs"])
@@ -52,8 +63,17 @@ def test_systems_that_were_queried_about_some_sentences_alone_are_compared_on_th
 def test_what_a_training_that_still_rose_reached_is_marked_at_its_value_and_at_its_difference(
     tmp_path, compared, capsys
 ):
-    one, two = (make_study(tmp_path / name, {"casrel": of}) for name, of in (("one", 0.9), ("two", 0.5)))
-    keys = {"study": "one", "corpus": "c", "protocol": "original", "training": "nz", "extractor": "casrel", "seed": 1}
+    one, two = (
+        make_study(tmp_path / name, {"casrel": of}) for name, of in (("one", 0.9), ("two", 0.5))
+    )
+    keys = {
+        "study": "one",
+        "corpus": "c",
+        "protocol": "original",
+        "training": "nz",
+        "extractor": "casrel",
+        "seed": 1,
+    }
     (one / "trainings.json").write_text(
         json.dumps([{"keys": keys, "convergence": {"flat": False, "slope": 0.02, "error": 0.0}}])
     )
@@ -66,21 +86,34 @@ def test_what_a_training_that_still_rose_reached_is_marked_at_its_value_and_at_i
         assert row.count("†") == 4  # A, and the three differences
 
 
-def test_the_same_predictions_give_the_same_numbers_by_every_way_in(studies, tmp_path, compared, told):
+def test_the_same_predictions_give_the_same_numbers_by_every_way_in(
+    studies, tmp_path, compared, told
+):
     systems = list(zip(studies, ("casrel", "prgc"), strict=True))
-    gold, train = (studies[0] / "protocols/c/original" / name for name in ("wz/test.jsonl", "nz/train.jsonl"))
+    gold, train = (
+        studies[0] / "protocols/c/original" / name for name in ("wz/test.jsonl", "nz/train.jsonl")
+    )
     by_files = compared(*(files(*system) for system in systems), gold, "--train", train)["pairs"][0]
     for part in ("predictions", "counts"):
-        pairs = compared(*(study / part / "c/original-nz" / name / "none/seed1" for study, name in systems))["pairs"]
+        pairs = compared(
+            *(study / part / "c/original-nz" / name / "none/seed1" for study, name in systems)
+        )["pairs"]
         (by_folders,) = [pair for pair in pairs if pair["keys"]["testing"] == "wz"]
-        for one_way in (by_folders, by_files):  # what follows from the names, and from the number of pairs
+        for one_way in (
+            by_folders,
+            by_files,
+        ):  # what follows from the names, and from the number of pairs
             one_way["all"].pop("p_holm", None)
         assert {**by_folders, "keys": 0, "seeds": 0} == {**by_files, "keys": 0, "seeds": 0}
     assert by_files["all"]["f1"]["second"] == told("score", gold, files(*systems[1]))["micro"]["f1"]
     # and as stored predictions, which bring their gold triples
     for system in systems:
         rows = [
-            {"text": g.text, "predict": [t.strings for t in p.triples], "truth": [t.strings for t in g.triples]}
+            {
+                "text": g.text,
+                "predict": [t.strings for t in p.triples],
+                "truth": [t.strings for t in g.triples],
+            }
             for g, p in zip(load_sentences(gold), load_sentences(files(*system)), strict=True)
         ]
         (tmp_path / f"{system[1]}.json").write_text(json.dumps(rows))
@@ -110,7 +143,9 @@ def test_pages_hold_what_changed_and_no_markup_of_a_model(tmp_path, capsys):
     for ending in ("html", "md", "json"):
         command = [str(tmp_path / f"{name}.jsonl") for name in ("a", "b", "gold")]
         assert main(["compare", *command, *FAST, "--out", str(tmp_path / f"page.{ending}")]) == 0
-        assert "1 of 1 sentences changed: 0 for the better, 1 for the worse" in capsys.readouterr().out
+        assert (
+            "1 of 1 sentences changed: 0 for the better, 1 for the worse" in capsys.readouterr().out
+        )
     page, lines = ((tmp_path / f"page.{ending}").read_text() for ending in ("html", "md"))
     assert "<script>" not in page + lines and "&lt;script&gt;" in page and "1 for the worse" in page
     assert json.loads((tmp_path / "page.json").read_text())["pairs"][0]["changed"][0]["gold"]
@@ -121,7 +156,9 @@ def test_what_does_not_belong_together_is_refused_or_counted(studies, tmp_path, 
     gold, half = one / "protocols/c/original/wz/test.jsonl", tmp_path / "half.jsonl"
     save_sentences(half, load_sentences(files(one, "casrel"))[:40])
     other = make_study(tmp_path / "other", {"casrel": 0.5}, sentences=50)
-    edited = shutil.copytree(two, tmp_path / "edited")  # a study whose predictions were edited after scoring
+    edited = shutil.copytree(
+        two, tmp_path / "edited"
+    )  # a study whose predictions were edited after scoring
     save_sentences(files(edited, "prgc"), load_sentences(files(one, "casrel")))
     for message, *arguments in (
         ("40 predictions for the 80 sentences", files(one, "casrel"), half, gold),
@@ -144,7 +181,8 @@ def test_what_does_not_belong_together_is_refused_or_counted(studies, tmp_path, 
 
 def test_where_nothing_is_in_common_three_runs_of_each_side_are_named(tmp_path, refused):
     one, two = (
-        make_study(tmp_path / of, dict.fromkeys(of.split(","), 0.5), sentences=4) for of in ("casrel,prgc", "spn,grte")
+        make_study(tmp_path / of, dict.fromkeys(of.split(","), 0.5), sentences=4)
+        for of in ("casrel,prgc", "spn,grte")
     )
     (two / "counts/c/original-nz/spn/none/seed1/test-nz.csv").unlink()
     assert refused("compare", one, two, *FAST).endswith(
@@ -158,28 +196,54 @@ def test_where_nothing_is_in_common_three_runs_of_each_side_are_named(tmp_path, 
     )
 
 
-def test_a_gate_rejects_what_it_did_and_where_predictions_are_gone_numbers_remain(tmp_path, compared):
-    one, two = (make_study(tmp_path / name, {"casrel": of}, sentences=12) for name, of in (("one", 1.0), ("two", 0.5)))
+def test_a_gate_rejects_what_it_did_and_where_predictions_are_gone_numbers_remain(
+    tmp_path, compared
+):
+    one, two = (
+        make_study(tmp_path / name, {"casrel": of}, sentences=12)
+        for name, of in (("one", 1.0), ("two", 0.5))
+    )
     gold, run = one / "protocols/c/original/wz/test.jsonl", "c/original-nz/casrel/none/seed1/test"
-    scores = {each.id: 0.5 + number % 2 * 0.01 for number, each in enumerate(load_sentences(gold))}  # or at the border
-    write_jsonl(one / "decisions.jsonl", [{"id": id, "score": score} for id, score in scores.items()])
+    scores = {
+        each.id: 0.5 + number % 2 * 0.01 for number, each in enumerate(load_sentences(gold))
+    }  # or at the border
+    write_jsonl(
+        one / "decisions.jsonl", [{"id": id, "score": score} for id, score in scores.items()]
+    )
     out = {f"out_{kind}": one / f"{kind}/{run}-wz.csv" for kind in ("scores", "counts")}
-    of_run = {"gold": gold, "predictions": one / f"predictions/{run}.jsonl", "decisions": one / "decisions.jsonl"}
-    score_run(RunFiles(**of_run, **out), keys_of("one", "c", "original", "nz", "wz", "casrel", "none", 1), 50)
-    changed = {pair["keys"]["testing"]: pair["changed"] for pair in compared(one, two)["pairs"]}["wz"]
+    of_run = {
+        "gold": gold,
+        "predictions": one / f"predictions/{run}.jsonl",
+        "decisions": one / "decisions.jsonl",
+    }
+    score_run(
+        RunFiles(**of_run, **out),
+        keys_of("one", "c", "original", "nz", "wz", "casrel", "none", 1),
+        50,
+    )
+    changed = {pair["keys"]["testing"]: pair["changed"] for pair in compared(one, two)["pairs"]}[
+        "wz"
+    ]
     found = {row["id"]: any(triple["first"] for triple in row["changed"]) for row in changed}
-    assert {scores[id] for id, read in found.items() if read} == {0.51} and 0.5 in map(scores.get, found)
+    assert {scores[id] for id, read in found.items() if read} == {0.51} and 0.5 in map(
+        scores.get, found
+    )
     shutil.rmtree(two / "predictions")
     pairs = compared(one, two)["pairs"]
-    assert len(pairs) == 2 and all(pair["changed"] is None and "relations" not in pair for pair in pairs)
+    assert len(pairs) == 2 and all(
+        pair["changed"] is None and "relations" not in pair for pair in pairs
+    )
 
 
 def test_the_commands_of_the_page_run_as_they_stand(root, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     before, after = (
-        make_study(tmp_path / "results" / n, {"casrel": of}) for n, of in (("before", 0.9), ("after", 0.8))
+        make_study(tmp_path / "results" / n, {"casrel": of})
+        for n, of in (("before", 0.9), ("after", 0.8))
     )
-    gold, train = (before / "protocols/c/original" / name for name in ("wz/test.jsonl", "nz/train.jsonl"))
+    gold, train = (
+        before / "protocols/c/original" / name for name in ("wz/test.jsonl", "nz/train.jsonl")
+    )
     named = {"mine.jsonl": files(before, "casrel"), "theirs.jsonl": files(after, "casrel")}
     for name, file in {**named, "gold.json": gold, "train.json": train}.items():
         shutil.copy(file, name)

@@ -33,7 +33,9 @@ def oracle(batch: dict, relations: int, **limits):
 
     def pair_relations(pairs):
         table = torch.full((len(pairs), relations), -10.0)
-        n, t = torch.nonzero((pairs[:, None] == triples[None][..., [0, 1, 2, 4, 5]]).all(dim=-1), as_tuple=True)
+        n, t = torch.nonzero(
+            (pairs[:, None] == triples[None][..., [0, 1, 2, 4, 5]]).all(dim=-1), as_tuple=True
+        )
         table[n, triples[t, 3]] = 10.0
         return table
 
@@ -44,7 +46,9 @@ def oracle(batch: dict, relations: int, **limits):
 
 
 def naive_loss(model: BiRTE, batch: dict) -> torch.Tensor:
-    """The five terms sentence by sentence with dense labels and the un-folded formulas; the first spans are drawn."""
+    """The five terms sentence by sentence with dense labels and the un-folded formulas; the
+    first spans are drawn.
+    """
     encoded = model.encoder(batch["input_ids"], batch["attention_mask"])
     width = encoded.last_hidden_state.shape[-1]
     weights, biases = model.tokens.weight.split(width), model.tokens.bias.split(width)
@@ -79,7 +83,10 @@ def naive_loss(model: BiRTE, batch: dict) -> torch.Tensor:
         add("back", number, model.subject_given_object(a[number] * mean_b + p[number]),
             [row[1:3] for row in own if row[4:6] == o])  # fmt: skip
         one = torch.ones(1, dtype=torch.float64)
-        left, right = torch.cat([e[number, s].mean(dim=0), one]), torch.cat([e[number, o].mean(dim=0), one])
+        left, right = (
+            torch.cat([e[number, s].mean(dim=0), one]),
+            torch.cat([e[number, o].mean(dim=0), one]),
+        )
         logits = torch.einsum("i,irj,j->r", left, model.biaffine, right)
         labels = torch.zeros_like(logits)
         labels[[row[3] for row in own if row[1:3] == s and row[4:6] == o]] = 1
@@ -109,7 +116,9 @@ def decodable(batch: dict) -> set:
 
 
 def direction(logits: list[float], own: tuple = (1, 2), other: tuple = (3, 4)):
-    """Logits of one side's start and end, and of those of the other side, given it; all others are negative."""
+    """Logits of one side's start and end, and of those of the other side, given it; all others
+    are negative.
+    """
     first, second = torch.full((1, 6, 2), -9.0), torch.full((1, 6, 2), -9.0)
     first[0, own, (0, 1)], second[0, other, (0, 1)] = torch.tensor(logits).view(2, 2)
     return first, lambda spans: second.expand(len(spans[0]), -1, -1)
@@ -118,11 +127,15 @@ def direction(logits: list[float], own: tuple = (1, 2), other: tuple = (3, 4)):
 def related(forth: tuple, back: tuple, logit: float):
     """Decode both directions, where any pair has the second of two relations."""
     relations = torch.tensor([[-9.0, logit]])
-    return decode(forth, back, lambda pairs: relations.expand(len(pairs), -1), torch.ones(1, 6).bool())
+    return decode(
+        forth, back, lambda pairs: relations.expand(len(pairs), -1), torch.ones(1, 6).bool()
+    )
 
 
 def evidence(logits: list[float]):
-    """Of start and end of the first side, start and end of the other, given it, and of the relation; both ways."""
+    """Of start and end of the first side, start and end of the other, given it, and of the
+    relation; both ways.
+    """
     *own, relation = logits
     rows, scores = related(direction(own), direction([-9.0] * 4), relation)
     back, same = related(direction([-9.0] * 4), direction(own, (3, 4), (1, 2)), relation)
@@ -132,7 +145,9 @@ def evidence(logits: list[float]):
 
 class TestBiRTE(ExtractorContract, PlainLoss, Evidence):
     kind, draws, behind = BiRTE, True, 5
-    oracle, decodable, plain, evidence = map(staticmethod, (oracle, decodable, naive_loss, evidence))
+    oracle, decodable, plain, evidence = map(
+        staticmethod, (oracle, decodable, naive_loss, evidence)
+    )
     ceilings = {"nyt": 99.99, "webnlg": 99.59}
     whole = exact = {"dropout": 0.0}
     first = True
@@ -144,7 +159,13 @@ class TestBiRTE(ExtractorContract, PlainLoss, Evidence):
 
 def test_pairs_are_drawn_uniformly_subject_first():
     triples = np.array(
-        [[1, 3, 3, 0, 5, 5], [1, 3, 3, 1, 5, 5], [1, 3, 3, 0, 6, 7], [1, 4, 5, 2, 6, 7], [2, 1, 1, 0, 2, 2]]
+        [
+            [1, 3, 3, 0, 5, 5],
+            [1, 3, 3, 1, 5, 5],
+            [1, 3, 3, 0, 6, 7],
+            [1, 4, 5, 2, 6, 7],
+            [2, 1, 1, 0, 2, 2],
+        ]
     )
     counts: dict[tuple, int] = {}
     steps = np.linspace(0.01, 0.99, 20)
@@ -153,7 +174,10 @@ def test_pairs_are_drawn_uniformly_subject_first():
             subject, object_, drawn = draw_pairs(triples, np.full(3, one), np.full(3, two), 3)
             key = tuple(int(part[1]) for part in (*subject, *object_))
             counts[key] = counts.get(key, 0) + 1
-            assert drawn.tolist() == [*(tuple(row[1:3] + row[4:6]) == key for row in triples.tolist()[:4]), True]
+            assert drawn.tolist() == [
+                *(tuple(row[1:3] + row[4:6]) == key for row in triples.tolist()[:4]),
+                True,
+            ]
             assert draw_subjects(triples, np.full(3, one), 3)[2].tolist() == [False, True, True]
     assert counts == {(3, 3, 5, 5): 100, (3, 3, 6, 7): 100, (4, 5, 6, 7): 200}
 
@@ -188,29 +212,45 @@ def test_folded_tagger_equals_the_plain_one():
     tagger = torch.nn.Linear(5, 2).double()
     given_, tokens = torch.randn(3, 7, 5).double(), torch.randn(3, 7, 5).double()
     pooled = torch.randn(3, 5).double()
-    spans = torch.tensor([0, 0, 2, 2, 2]), torch.tensor([1, 2, 0, 3, 3]), torch.tensor([1, 4, 6, 3, 5])
+    spans = (
+        torch.tensor([0, 0, 2, 2, 2]),
+        torch.tensor([1, 2, 0, 3, 3]),
+        torch.tensor([1, 4, 6, 3, 5]),
+    )
     fast = given_logits(tagger, given_, tokens, pooled, spans)
     for row, (number, start, end) in enumerate(zip(*map(torch.Tensor.tolist, spans), strict=True)):
         mean = (given_[number, start] + given_[number, end]) / 2
-        torch.testing.assert_close(fast[row], tagger(tokens[number] * mean + pooled[number]), rtol=0, atol=1e-12)
+        torch.testing.assert_close(
+            fast[row], tagger(tokens[number] * mean + pooled[number]), rtol=0, atol=1e-12
+        )
 
 
 def test_sentences_without_triples_leave_the_later_terms(tiny_encoder):
     model = build(BiRTE, tiny_encoder).double().eval()
-    terms = model(**training_batch(model, [each for each in toy_sentences() if not each.triples])).terms
+    terms = model(
+        **training_batch(model, [each for each in toy_sentences() if not each.triples])
+    ).terms
     assert {key: float(term) > 0 for key, term in terms.items()} == {
         "subject": True, "object": True, "object_given_subject": False, "subject_given_object": False, "relation": False
     }  # fmt: skip
 
 
 def test_its_three_stages_draw_apart():
-    """The subject of stage 2, its object and the pair of stage 3 each depend on uniforms of their own."""
-    rows, config = np.array([[1, 1, 0, 2, 2], [3, 3, 1, 4, 4]]), BiRTE.config_class(relations=["C", "W"])
+    """The subject of stage 2, its object and the pair of stage 3 each depend on uniforms of
+    their own.
+    """
+    rows, config = (
+        np.array([[1, 1, 0, 2, 2], [3, 3, 1, 4, 4]]),
+        BiRTE.config_class(relations=["C", "W"]),
+    )
 
     def spans(*numbers: float) -> dict[str, list]:
         uniforms = SimpleNamespace(random=lambda count, dtype: np.array(numbers, dtype))
         made = BiRTE.collate_targets(config, GoldBatch([rows], [uniforms], Shape(1, 6)))
-        return {name: made[name].tolist() for name in ("given_subject", "given_object", "pair_subject", "pair_object")}
+        return {
+            name: made[name].tolist()
+            for name in ("given_subject", "given_object", "pair_subject", "pair_object")
+        }
 
     first = spans(0.1, 0.1, 0.1, 0.1)
     for draws, own in (

@@ -1,11 +1,21 @@
-"""Encoders of another kind than BERT: every extractor on an MPNet, and the masks that encoders take on a GPU."""
+"""Encoders of another kind than BERT: every extractor on an MPNet, and the masks that encoders
+take on a GPU.
+"""
 
 import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer, DistilBertConfig, DistilBertModel
 
 from support.contract import check_padding_invariance, check_zero_triple_batch
-from support.extractors import NAMES, build, built, save_tiny_encoder, save_tiny_mpnet, toy_sentences, training_batch
+from support.extractors import (
+    NAMES,
+    build,
+    built,
+    save_tiny_encoder,
+    save_tiny_mpnet,
+    toy_sentences,
+    training_batch,
+)
 from tripleaudit.extractors import formulation
 from tripleaudit.extractors.base import adds_masks
 from tripleaudit.extractors.registry import resolve
@@ -18,7 +28,9 @@ def mpnet(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_extractor_on_mpnet_trains_and_predicts_alike_in_both_formulations(mpnet, monkeypatch, name):
+def test_an_extractor_on_mpnet_trains_and_predicts_alike_in_both_formulations(
+    mpnet, monkeypatch, name
+):
     model = built(name, mpnet).double().eval()
     assert TrainingSentences(toy_sentences(), model).counts["lost_triples"] == 0
     expected = model(**(tight := training_batch(model, toy_sentences()))).loss
@@ -26,7 +38,9 @@ def test_an_extractor_on_mpnet_trains_and_predicts_alike_in_both_formulations(mp
     monkeypatch.setenv(formulation.VARIABLE, "device")
     static = training_batch(model, toy_sentences(), static=len(toy_sentences()) + 2)
     assert static["input_ids"][-1].tolist() == [1] * static["input_ids"].shape[1]
-    schedule = {key: torch.tensor(value, dtype=torch.float64) for key, value in model.schedule(0).items()}
+    schedule = {
+        key: torch.tensor(value, dtype=torch.float64) for key, value in model.schedule(0).items()
+    }
     torch.testing.assert_close(model(**static, **schedule).loss, expected, rtol=1e-9, atol=0)
     monkeypatch.delenv(formulation.VARIABLE)
     if model.kind == "extractor":
@@ -40,7 +54,9 @@ def test_an_encoder_without_a_pooler_gets_one_and_one_of_unknown_inner_width_fou
 ):
     tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
     tokenizer.save_pretrained(tmp_path)
-    config = DistilBertConfig(vocab_size=len(tokenizer), dim=32, n_layers=1, n_heads=2, hidden_dim=48)
+    config = DistilBertConfig(
+        vocab_size=len(tokenizer), dim=32, n_layers=1, n_heads=2, hidden_dim=48
+    )
     DistilBertModel(config).save_pretrained(tmp_path)
     birte, grte = (build(resolve(name)[0], tmp_path).eval() for name in ("birte", "grte"))
     assert birte(**training_batch(birte, toy_sentences())).loss > 0
@@ -50,7 +66,9 @@ def test_an_encoder_without_a_pooler_gets_one_and_one_of_unknown_inner_width_fou
 
 
 @pytest.mark.parametrize("attention", ["eager", "sdpa"])
-def test_masks_for_pairs_hide_the_same_tokens_as_masks_for_tokens(tmp_path, mpnet, monkeypatch, attention):
+def test_masks_for_pairs_hide_the_same_tokens_as_masks_for_tokens(
+    tmp_path, mpnet, monkeypatch, attention
+):
     bert = save_tiny_encoder(tmp_path / "bert")
     for folder in (bert, mpnet) if attention == "eager" else (bert,):
         kind, _ = resolve("casrel")
@@ -71,7 +89,9 @@ def test_a_dummy_sentence_sees_one_of_its_tokens(tmp_path, monkeypatch):
     """Not every kernel makes numbers of a row without any key."""
     model = build(resolve("casrel")[0], save_tiny_encoder(tmp_path)).eval()
     seen = []
-    model.encoder.register_forward_pre_hook(lambda _, __, given: seen.append(given["attention_mask"]), with_kwargs=True)
+    model.encoder.register_forward_pre_hook(
+        lambda _, __, given: seen.append(given["attention_mask"]), with_kwargs=True
+    )
     monkeypatch.setenv(formulation.VARIABLE, "device")
     model.encode(torch.tensor([[4, 5, 0], [0, 0, 0]]), torch.tensor([[1, 1, 0], [0, 0, 0]]))
     (mask,) = seen  # [B, 1, L, L]

@@ -70,7 +70,9 @@ TWICE = sentence("apple leads tim and apple leads tim .", ("apple", "C", "tim"))
 SECOND = Sentence("s", TWICE.text, (Triple(Span(20, 25, "apple"), "C", Span(32, 35, "tim")),))
 CUT = sentence("tim cook leads apple .", ("ti", "C", "apple"))
 BEFORE = sentence("tim cook leads apple.", ("tim cook", "C", "apple"))
-SAME = sentence("tim leads apple .", ("tim", "C", "apple"), ("tim", "C", "apple"), ("tim", "new", "apple"))
+SAME = sentence(
+    "tim leads apple .", ("tim", "C", "apple"), ("tim", "C", "apple"), ("tim", "new", "apple")
+)
 
 
 @pytest.mark.parametrize(
@@ -79,24 +81,56 @@ SAME = sentence("tim leads apple .", ("tim", "C", "apple"), ("tim", "C", "apple"
         ("subword", None, worked_example(), "given", [[1, 2, 0, 4, 4], [4, 4, 1, 6, 8]], 0),
         ("marker", None, worked_example(), "given", [[1, 4, 0, 7, 8], [7, 8, 1, 11, 14]], 0),
         ("subword", 6, worked_example(), "given", [[1, 2, 0, 4, 4]], 1),
-        ("marker", 9, worked_example(), "given", [[1, 4, 0, 7, 8]], 1),  # cut behind ##ert, in the middle of a word
+        (
+            "marker",
+            9,
+            worked_example(),
+            "given",
+            [[1, 4, 0, 7, 8]],
+            1,
+        ),  # cut behind ##ert, in the middle of a word
         ("subword", None, CUT, "given", [], 1),
         ("subword", None, BEFORE, "given", [[1, 2, 0, 4, 4]], 0),
-        ("marker", None, BEFORE, "given", [], 1),  # a marker stands after a whole word, so that "apple" has none
-        ("subword", None, TWICE, "all", [[1, 1, 0, 3, 3], [1, 1, 0, 7, 7], [5, 5, 0, 3, 3], [5, 5, 0, 7, 7]], 0),
+        (
+            "marker",
+            None,
+            BEFORE,
+            "given",
+            [],
+            1,
+        ),  # a marker stands after a whole word, so that "apple" has none
+        (
+            "subword",
+            None,
+            TWICE,
+            "all",
+            [[1, 1, 0, 3, 3], [1, 1, 0, 7, 7], [5, 5, 0, 3, 3], [5, 5, 0, 7, 7]],
+            0,
+        ),
         ("subword", None, SECOND, "given", [[5, 5, 0, 7, 7]], 0),
         ("subword", None, SECOND, "first", [[1, 1, 0, 3, 3]], 0),
-        ("subword", None, SAME, "given", [[1, 1, 0, 3, 3]], 1),  # once; and one of an unknown relation
+        (
+            "subword",
+            None,
+            SAME,
+            "given",
+            [[1, 1, 0, 3, 3]],
+            1,
+        ),  # once; and one of an unknown relation
     ],
 )
-def test_triples_in_tokens_and_those_that_no_tokens_fit(tokenizer, layout, most, each, occurrence, rows, lost):
+def test_triples_in_tokens_and_those_that_no_tokens_fit(
+    tokenizer, layout, most, each, occurrence, rows, lost
+):
     (aligned,) = Aligner(tokenizer, layout).align([each.text], most)
     found, missing = token_triples(aligned, each, RELATIONS, occurrence)
     assert (found.shape, found.tolist(), missing) == ((len(rows), 5), rows, lost)
 
 
 TOUCHING = sentence(
-    'Tim (apple) wrote "the engine", in Cupertino.', ("apple", "C", "Tim"), ("engine", "F", "Cupertino")
+    'Tim (apple) wrote "the engine", in Cupertino.',
+    ("apple", "C", "Tim"),
+    ("engine", "F", "Cupertino"),
 )
 
 
@@ -111,7 +145,9 @@ def test_entities_that_touch_punctuation_have_markers_where_words_end_at_marks(t
 
 
 @pytest.mark.parametrize("kind", [PFN, PtrNet])
-def test_extractors_of_words_write_entities_that_touch_punctuation_where_words_end_at_marks(tokenizer, kind):
+def test_extractors_of_words_write_entities_that_touch_punctuation_where_words_end_at_marks(
+    tokenizer, kind
+):
     config = kind.config_class(max_words=5)
     for words, written in (("blanks", [False, False]), ("marks", [True, True])):
         (aligned,) = Aligner(tokenizer, words=words).align([TOUCHING.text])
@@ -122,7 +158,10 @@ def test_extractors_of_words_write_entities_that_touch_punctuation_where_words_e
 
 def test_the_gold_entities_of_a_corpus_decide_where_its_words_end():
     """One triple in a hundred decides; a name that is cut inside a word does not."""
-    plain = [sentence(f"tim cook leads apple {number} .", ("tim cook", "C", "apple")) for number in range(99)]
+    plain = [
+        sentence(f"tim cook leads apple {number} .", ("tim cook", "C", "apple"))
+        for number in range(99)
+    ]
     assert choose_words([*plain, CUT]) == "blanks"
     assert choose_words([*plain, *plain, BEFORE]) == "blanks"
     assert choose_words([*plain, BEFORE]) == "marks"
@@ -152,20 +191,30 @@ def test_byte_level_offsets_do_not_take_in_blanks():
     from transformers import PreTrainedTokenizerFast
 
     backend = Tokenizer(
-        models.BPE({"<pad>": 0, "<unk>": 1, "a": 2, "b": 3, "Ġ": 4, "Ġa": 5, "Ġb": 6}, [("Ġ", "a"), ("Ġ", "b")])
+        models.BPE(
+            {"<pad>": 0, "<unk>": 1, "a": 2, "b": 3, "Ġ": 4, "Ġa": 5, "Ġb": 6},
+            [("Ġ", "a"), ("Ġ", "b")],
+        )
     )
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     backend.decoder = decoders.ByteLevel()
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, pad_token="<pad>", unk_token="<unk>")
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=backend, pad_token="<pad>", unk_token="<unk>"
+    )
     (aligned,) = Aligner(tokenizer).align(["a b a"])
     assert aligned.starts.tolist() == [0, 2, 4]
     assert aligned.tokens(2, 3) == (1, 1)
     assert aligned.word_ids.tolist() == [0, 1, 2]
-    assert aligned.tokens(0, 1) == (0, 0) and aligned.characters(0, 0) == (0, 1)  # nothing special before it
+    assert aligned.tokens(0, 1) == (0, 0) and aligned.characters(0, 0) == (
+        0,
+        1,
+    )  # nothing special before it
 
 
 def test_a_text_that_just_fits_is_not_cut(tokenizer):
-    """Nine pieces of seven words: with specials 11 tokens, with markers 18, of which the last may be missing."""
+    """Nine pieces of seven words: with specials 11 tokens, with markers 18, of which the last
+    may be missing.
+    """
     text = worked_example().text
     for layout, limit, cut in (
         ("subword", 11, False),
@@ -175,9 +224,14 @@ def test_a_text_that_just_fits_is_not_cut(tokenizer):
     ):
         (aligned,) = Aligner(tokenizer, layout, limit=limit).align([text])
         assert (len(aligned), aligned.truncated) == (limit, cut)
-        assert aligned.input_ids[[0, -1]].tolist() == [tokenizer.cls_token_id, tokenizer.sep_token_id]
+        assert aligned.input_ids[[0, -1]].tolist() == [
+            tokenizer.cls_token_id,
+            tokenizer.sep_token_id,
+        ]
     for layout in ("subword", "marker"):  # which markers do not count for
-        assert [Aligner(tokenizer, layout).align([text], size)[0].truncated for size in (11, 10)] == [False, True]
+        assert [
+            Aligner(tokenizer, layout).align([text], size)[0].truncated for size in (11, 10)
+        ] == [False, True]
         assert Aligner(tokenizer, layout, limit=8).align([text], 11)[0].truncated
     (long,) = Aligner(tokenizer).align(["tim " * 600])
     assert len(long) == 512
@@ -186,10 +240,14 @@ def test_a_text_that_just_fits_is_not_cut(tokenizer):
 def test_what_is_no_text_is_no_span(aligner, tokenizer):
     text = worked_example().text
     (plain,), (marked,) = aligner.align([text]), Aligner(tokenizer, "marker").align([text])
-    assert [plain.characters(*span) for span in ((0, 1), (9, 10), (2, 1), (-1, 1), (9, 11))] == [None] * 5
+    assert [plain.characters(*span) for span in ((0, 1), (9, 10), (2, 1), (-1, 1), (9, 11))] == [
+        None
+    ] * 5
     assert plain.characters(1, 9) == (0, 35)
     assert marked.characters(2, 2) is None and marked.characters(1, 2) == (0, 3)
-    assert [plain.tokens(*span) for span in ((3, 4), (8, 3), (35, 36), (36, 40), (0, 36))] == [None] * 5
+    assert [plain.tokens(*span) for span in ((3, 4), (8, 3), (35, 36), (36, 40), (0, 36))] == [
+        None
+    ] * 5
     assert plain.tokens(34, 35) == (9, 9) and plain.tokens(0, 3) == (1, 1)
 
 

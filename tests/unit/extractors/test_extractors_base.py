@@ -83,7 +83,13 @@ def test_a_checkpoint_of_another_extractor_is_refused(saved):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("end_exclusive", True), ("mask_padding", False), ("pool_padding", True), ("pooled", True), ("ends", "token")],
+    [
+        ("end_exclusive", True),
+        ("mask_padding", False),
+        ("pool_padding", True),
+        ("pooled", True),
+        ("ends", "token"),
+    ],
 )
 def test_a_model_of_a_switch_that_there_is_no_more_is_refused(saved, name, value):
     config = json.loads((saved / "config.json").read_text())
@@ -101,14 +107,26 @@ def test_bad_encoders_relations_and_settings(tiny_encoder, tmp_path):
         shutil.copy(tiny_encoder / name, tmp_path / "bare")
     shutil.copytree(tiny_encoder, tmp_path / "pickled")
     (tmp_path / "pickled" / "model.safetensors").unlink()
-    torch.save({"embeddings.word_embeddings.weight": torch.zeros(2, 2)}, tmp_path / "pickled" / "pytorch_model.bin")
+    torch.save(
+        {"embeddings.word_embeddings.weight": torch.zeros(2, 2)},
+        tmp_path / "pickled" / "pytorch_model.bin",
+    )
     for message, *arguments in (
         ("expected a local folder with config.json", tmp_path, TOY_RELATIONS),
-        ("has no tokenizer; expected one of the files tokenizer.json", tmp_path / "bare", TOY_RELATIONS),
+        (
+            "has no tokenizer; expected one of the files tokenizer.json",
+            tmp_path / "bare",
+            TOY_RELATIONS,
+        ),
         ("cannot be loaded", tmp_path / "pickled", TOY_RELATIONS),
         ("each relation once", tiny_encoder, ["C", "C"]),
         ("at least one relation", tiny_encoder, []),
-        ("encoder_layers is 3, but the encoder .* has 2 layers; expected 1 to 2", tiny_encoder, TOY_RELATIONS, 3),
+        (
+            "encoder_layers is 3, but the encoder .* has 2 layers; expected 1 to 2",
+            tiny_encoder,
+            TOY_RELATIONS,
+            3,
+        ),
     ):
         with pytest.raises(UserError, match=message):
             CasRel.from_encoder(*arguments)
@@ -128,7 +146,10 @@ def test_texts_beyond_the_encoder_are_cut_with_a_warning(tiny_encoder, caplog):
     with caplog.at_level(logging.WARNING, logger="tripleaudit"):
         (result,) = model.extract(["it rains today " * 100])
     assert len(result.text) == 1500
-    assert "1 of 1 texts are longer than the 160 tokens that the encoder takes and were cut" in caplog.text
+    assert (
+        "1 of 1 texts are longer than the 160 tokens that the encoder takes and were cut"
+        in caplog.text
+    )
 
 
 def test_prediction_leaves_the_training_mode_alone(tiny_encoder):
@@ -150,13 +171,31 @@ def test_a_saved_model_keeps_no_path_of_the_machine(saved, tiny_encoder, tmp_pat
 def test_decoded_rows_come_by_sentence_and_score_and_hold_words_alone():
     """A row is (sentence, start, end, relation, start, end); tokens 0 and 4 are no words."""
     content = torch.tensor([[0, 1, 1, 1, 0]] * 2)
-    good = [[1, 1, 1, 0, 2, 3], [1, 1, 1, 0, 3, 3], [1, 1, 1, 0, 2, 3], [0, 2, 2, 1, 1, 1], [0, 1, 1, 1, 2, 2]]
-    bad = [[1, 0, 1, 0, 2, 2], [1, 1, 4, 0, 2, 2], [1, 1, 1, 0, 0, 2], [1, 1, 1, 0, 2, 4], [1, 2, 1, 0, 2, 2]]
+    good = [
+        [1, 1, 1, 0, 2, 3],
+        [1, 1, 1, 0, 3, 3],
+        [1, 1, 1, 0, 2, 3],
+        [0, 2, 2, 1, 1, 1],
+        [0, 1, 1, 1, 2, 2],
+    ]
+    bad = [
+        [1, 0, 1, 0, 2, 2],
+        [1, 1, 4, 0, 2, 2],
+        [1, 1, 1, 0, 0, 2],
+        [1, 1, 1, 0, 2, 4],
+        [1, 2, 1, 0, 2, 2],
+    ]
     bad += [[1, 1, 1, 0, 3, 2]]
     scores = torch.tensor([0.2, 0.7, 0.4, 0.5, 0.5] + [0.9] * len(bad))
     first, second = by_sentence(torch.tensor(good + bad), scores, content)
-    assert [row[:-1] for row in first] == [(1, 1, 1, 2, 2), (2, 2, 1, 1, 1)]  # equal scores: in order of their places
-    assert [row[:-1] for row in second] == [(1, 1, 0, 3, 3), (1, 1, 0, 2, 3)]  # the best first, the same row once
+    assert [row[:-1] for row in first] == [
+        (1, 1, 1, 2, 2),
+        (2, 2, 1, 1, 1),
+    ]  # equal scores: in order of their places
+    assert [row[:-1] for row in second] == [
+        (1, 1, 0, 3, 3),
+        (1, 1, 0, 2, 3),
+    ]  # the best first, the same row once
     assert [row[-1] for row in second] == pytest.approx([0.7, 0.4])
 
 
@@ -178,7 +217,9 @@ def test_how_many_tokens_an_encoder_takes(kind: str, positions: int | None, toke
 
 
 def test_heads_have_as_many_weights_as_the_papers_layers(tiny_encoder):
-    """Counted by hand for states of H numbers, R relations and recurrent states of D: outputs times (inputs + bias)."""
+    """Counted by hand for states of H numbers, R relations and recurrent states of D: outputs
+    times (inputs + bias).
+    """
     h, r, d, inner = 32, len(TOY_RELATIONS), 6, 64
     attention = 4 * h * (h + 1) + 2 * h
     expected = {
@@ -201,7 +242,9 @@ def test_heads_have_as_many_weights_as_the_papers_layers(tiny_encoder):
     found = {}
     for name in expected:
         kind, implied = resolve(name)
-        model = build(kind, tiny_encoder, **implied, **({"width": d} if name in ("pfn", "ptrnet") else {}))
+        model = build(
+            kind, tiny_encoder, **implied, **({"width": d} if name in ("pfn", "ptrnet") else {})
+        )
         head = [each for key, each in model.named_parameters() if not key.startswith("encoder.")]
         found[name] = sum(each.numel() for each in head)
         assert all(each.dtype == torch.float32 and each.requires_grad for each in head)
@@ -214,14 +257,20 @@ def test_what_an_extractor_is_that_says_nothing_of_itself():
     names = "kind", "static", "takes_schema", "words", "pooler"
     assert [getattr(Extractor, name) for name in names] == ["extractor", False, False, False, False]
     # as every encoder's; transformers looks here, where an extractor is made from a configuration
-    assert Extractor.supports_gradient_checkpointing and Extractor._supports_sdpa and Extractor._supports_flash_attn
+    assert (
+        Extractor.supports_gradient_checkpointing
+        and Extractor._supports_sdpa
+        and Extractor._supports_flash_attn
+    )
     assert Extractor.instance_count(ExtractorConfig(), np.zeros((3, 5))) == 1
 
 
 def test_settings_take_whole_numbers_for_others_and_none_that_training_fills(tiny_encoder):
     assert build(TDEER, tiny_encoder, translation_weight=5).config.translation_weight == 5
     for name, value in (("translation_weight", True), ("neg_samples", 1.5), ("neg_samples", True)):
-        with pytest.raises(UserError, match=f"tdeer/{name}: expected (number|integer), got {value}"):
+        with pytest.raises(
+            UserError, match=f"tdeer/{name}: expected (number|integer), got {value}"
+        ):
             build(TDEER, tiny_encoder, **{name: value})
     for name in ("bf16", "entity_types", "encoder", "hidden_size"):
         with pytest.raises(UserError, match=f"tdeer: unknown key '{name}'"):
@@ -235,7 +284,11 @@ def test_an_entity_without_characters_is_no_entity(tiny_encoder):
     (alignment,) = model.aligner.align([text])
     rows = [(2, 2, 0, 5, 6, 0.9), (1, 2, 0, 6, 6, 0.9), (1, 2, 0, 5, 6, 0.8), (1, 1, 0, 5, 6, 0.7)]
     (found,) = model._triples(text, alignment, rows)
-    assert (found.subject.text, found.object.text, found.score) == ("tim", "apple", 0.8)  # the best of equal ones
+    assert (found.subject.text, found.object.text, found.score) == (
+        "tim",
+        "apple",
+        0.8,
+    )  # the best of equal ones
 
 
 def test_a_broken_checkpoint_is_reported_in_the_words_of_what_read_it(saved):
@@ -245,7 +298,9 @@ def test_a_broken_checkpoint_is_reported_in_the_words_of_what_read_it(saved):
     without = {name: value for name, value in weights.items() if name != "object.bias"}
     for broken in (without, {**weights, "object.bias": torch.zeros(3)}):
         save_file(broken, saved / "model.safetensors", metadata={"format": "pt"})
-        with pytest.raises(UserError, match="the weights of .*object.bias.* are missing or have another shape"):
+        with pytest.raises(
+            UserError, match="the weights of .*object.bias.* are missing or have another shape"
+        ):
             CasRel.from_pretrained(saved)
     torch.save(weights, saved / "pytorch_model.bin")
     (saved / "model.safetensors").unlink()
@@ -257,10 +312,17 @@ def test_an_encoder_brings_no_code_of_its_own(tiny_encoder, tmp_path, monkeypatc
     """Neither its configuration, nor its model, nor its tokenizer runs what lies in its folder."""
     monkeypatch.setenv("HF_MODULES_CACHE", str(tmp_path / "modules"))
     folder = shutil.copytree(tiny_encoder, tmp_path / "encoder")
-    (folder / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nclass Own: pass\n", encoding="utf-8")
-    for name, kinds in (("config.json", ("AutoConfig", "AutoModel")), ("tokenizer_config.json", ("AutoTokenizer",))):
+    (folder / "own.py").write_text(
+        f"open({str(tmp_path / 'ran')!r}, 'w')\nclass Own: pass\n", encoding="utf-8"
+    )
+    for name, kinds in (
+        ("config.json", ("AutoConfig", "AutoModel")),
+        ("tokenizer_config.json", ("AutoTokenizer",)),
+    ):
         facts = json.loads((folder / name).read_text(encoding="utf-8"))
-        facts["auto_map"] = {kind: ["own.Own", None] if kind == "AutoTokenizer" else "own.Own" for kind in kinds}
+        facts["auto_map"] = {
+            kind: ["own.Own", None] if kind == "AutoTokenizer" else "own.Own" for kind in kinds
+        }
         (folder / name).write_text(json.dumps(facts), encoding="utf-8")
     model = build(CasRel, folder)
     model.save_pretrained(tmp_path / "saved")
@@ -276,4 +338,7 @@ def test_layers_start_as_the_authors_do(tiny_encoder, name):
         if own.endswith("bias") and not own.startswith("encoder."):
             assert not weight.any(), own
         elif weight.numel() > 500 and not own.startswith("encoder."):
-            assert weight.std().item() == pytest.approx(0.02, rel=0.1) and abs(weight.mean().item()) < 0.003, own
+            assert (
+                weight.std().item() == pytest.approx(0.02, rel=0.1)
+                and abs(weight.mean().item()) < 0.003
+            ), own

@@ -1,4 +1,6 @@
-"""Padded batches by hand: shapes, words, rows of targets, spans, and items that a thread reads ahead."""
+"""Padded batches by hand: shapes, words, rows of targets, spans, and items that a thread reads
+ahead.
+"""
 
 import threading
 from types import SimpleNamespace
@@ -7,7 +9,15 @@ import numpy as np
 import pytest
 import torch
 
-from tripleaudit.extractors.batches import Shape, ahead, flat_spans, joined, pad_batch, slices, stack_triples
+from tripleaudit.extractors.batches import (
+    Shape,
+    ahead,
+    flat_spans,
+    joined,
+    pad_batch,
+    slices,
+    stack_triples,
+)
 
 
 def aligned(words: list[int]) -> SimpleNamespace:
@@ -24,7 +34,9 @@ def aligned(words: list[int]) -> SimpleNamespace:
 def test_tight_shapes_are_those_of_the_batch_and_static_ones_are_few():
     assert Shape.of([5, 9, 2]) == Shape(3, 9)
     assert Shape.of([]) == Shape(0, 0)
-    assert [Shape.of([length], static=4) for length in (1, 8, 9)] == [Shape(4, size, True) for size in (8, 8, 16)]
+    assert [Shape.of([length], static=4) for length in (1, 8, 9)] == [
+        Shape(4, size, True) for size in (8, 8, 16)
+    ]
     assert [Shape(3, 9).rows(count) for count in (0, 7)] == [0, 7]
     # four rows a sentence, and twice, four times as many where these do not suffice
     assert [Shape(3, 8, True).rows(count) for count in (0, 12, 13, 24, 25)] == [12, 12, 24, 24, 48]
@@ -59,14 +71,28 @@ def test_a_static_batch_has_dummies_and_whole_tiles_of_words():
     assert batch["word_first"].tolist() == [[1, 2, *[-1] * 6], [-1] * 8]
     many = pad_batch([aligned(list(range(9)))], 9, words=True, shape=Shape(1, 16, True))
     assert many["word_last"].tolist() == [[*range(1, 10), *[-1] * 7]]
-    assert pad_batch([aligned([])], 9, words=True, shape=Shape(1, 8, True))["word_first"].shape == (1, 8)
+    assert pad_batch([aligned([])], 9, words=True, shape=Shape(1, 8, True))["word_first"].shape == (
+        1,
+        8,
+    )
 
 
 def test_rows_and_spans_by_hand():
-    rows = [np.array([[1, 2, 0, 3, 3]]), np.zeros((0, 5), dtype=np.int64), np.array([[4, 4, 1, 5, 6], [1, 1, 2, 2, 2]])]
-    assert stack_triples(rows).tolist() == [[0, 1, 2, 0, 3, 3], [2, 4, 4, 1, 5, 6], [2, 1, 1, 2, 2, 2]]
+    rows = [
+        np.array([[1, 2, 0, 3, 3]]),
+        np.zeros((0, 5), dtype=np.int64),
+        np.array([[4, 4, 1, 5, 6], [1, 1, 2, 2, 2]]),
+    ]
+    assert stack_triples(rows).tolist() == [
+        [0, 1, 2, 0, 3, 3],
+        [2, 4, 4, 1, 5, 6],
+        [2, 1, 1, 2, 2, 2],
+    ]
     assert stack_triples([]).shape == (0, 6)
-    assert flat_spans(np.array([0, 2]), np.array([1, 3]), np.array([2, 4]), 5).tolist() == [[1, 2], [13, 14]]
+    assert flat_spans(np.array([0, 2]), np.array([1, 3]), np.array([2, 4]), 5).tolist() == [
+        [1, 2],
+        [13, 14],
+    ]
 
 
 def test_parts_are_joined_and_sizes_cut_into_equal_parts():
@@ -74,7 +100,8 @@ def test_parts_are_joined_and_sizes_cut_into_equal_parts():
     assert joined([one]) is one
     assert joined([one, two]).shape == (4, 3) and joined([one, two], dim=1).shape == (2, 6)
     cut = {
-        args: [(each.start, each.stop) for each in slices(*args)] for args in ((7, 3), (6, 3), (2, 0), (3, 9), (0, 4))
+        args: [(each.start, each.stop) for each in slices(*args)]
+        for args in ((7, 3), (6, 3), (2, 0), (3, 9), (0, 4))
     }
     assert cut == {
         (7, 3): [(0, 3), (3, 6), (6, 7)], (6, 3): [(0, 3), (3, 6)], (2, 0): [(0, 1), (1, 2)],

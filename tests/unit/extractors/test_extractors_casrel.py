@@ -47,7 +47,9 @@ def inclusive_oracle(batch: dict, relations: int):
 
 
 def naive_loss(model: CasRel, batch: dict) -> torch.Tensor:
-    """The loss with dense labels and copied hidden states, term by term as the paper writes it; first subjects."""
+    """The loss with dense labels and copied hidden states, term by term as the paper writes it;
+    first subjects.
+    """
     distance = 1 if model.config.layout == "exclusive" else 0
     triples = (batch["triples"] + torch.tensor([0, 0, distance, 0, 0, distance])).tolist()
     chosen = {}
@@ -63,7 +65,11 @@ def naive_loss(model: CasRel, batch: dict) -> torch.Tensor:
         for row in triples:
             labels[row[0], row[1 + side]] = 1
         logits = model.subject(hidden)[..., side]
-        total = total + (F.binary_cross_entropy_with_logits(logits, labels, reduction="none") * mask).sum() / mask.sum()
+        total = (
+            total
+            + (F.binary_cross_entropy_with_logits(logits, labels, reduction="none") * mask).sum()
+            / mask.sum()
+        )
     terms, tokens = [], 0.0
     for number, (start, end) in chosen.items():
         subject = (hidden[number, start] + hidden[number, end]) / 2
@@ -78,15 +84,24 @@ def naive_loss(model: CasRel, batch: dict) -> torch.Tensor:
                     labels[row[4 + side], row[3]] = 1
             part = logits[:, side * relations : (side + 1) * relations]
             terms.append(
-                (F.binary_cross_entropy_with_logits(part, labels, reduction="none") * mask[number, :, None]).sum()
+                (
+                    F.binary_cross_entropy_with_logits(part, labels, reduction="none")
+                    * mask[number, :, None]
+                ).sum()
             )
         tokens += mask[number].sum()
     return total + sum(terms) / tokens if terms else total
 
 
 def nearest(heads: set[int], tails: set[int]) -> set[tuple[int, int]]:
-    """The official pairing of head and tail tags, one head at a time: the nearest tail at or after it."""
-    return {(head, min(t for t in tails if t >= head)) for head in heads if any(t >= head for t in tails)}
+    """The official pairing of head and tail tags, one head at a time: the nearest tail at or
+    after it.
+    """
+    return {
+        (head, min(t for t in tails if t >= head))
+        for head in heads
+        if any(t >= head for t in tails)
+    }
 
 
 def decodable(batch: dict) -> set:
@@ -108,12 +123,16 @@ def evidence(logits: list[float]):
     """Of the subject's head and tail, and the object's."""
     subject, object_ = torch.full((1, 6, 2), -9.0), torch.full((1, 6, 2, 2), -9.0)
     subject[0, 1, 0], subject[0, 2, 1], object_[0, 3, 0, 1], object_[0, 4, 1, 1] = logits
-    return decode(subject, lambda s, a, b: object_.expand(len(s), -1, -1, -1), torch.ones(1, 6).bool(), 2)
+    return decode(
+        subject, lambda s, a, b: object_.expand(len(s), -1, -1, -1), torch.ones(1, 6).bool(), 2
+    )
 
 
 class TestCasRel(ExtractorContract, PlainLoss, Portions, Evidence):
     kind, draws, behind = CasRel, True, 4
-    oracle, decodable, plain, evidence = map(staticmethod, (oracle, decodable, naive_loss, evidence))
+    oracle, decodable, plain, evidence = map(
+        staticmethod, (oracle, decodable, naive_loss, evidence)
+    )
     ceilings, within = {"nyt": 99.92, "webnlg": 99.84}, 0.05
     unfit = {"rivals", "adjacent"}
     first = True
@@ -150,24 +169,36 @@ class TestOwnSubjectWeights(LearnsStructures, PlainLoss):
 
 
 def test_an_entity_at_the_end_of_a_sentence_ends_at_the_special_token():
-    """Content tokens 1 and 2; the subject is token 1, the object token 2, whose end is tagged on token 3."""
+    """Content tokens 1 and 2; the subject is token 1, the object token 2, whose end is tagged on
+    token 3.
+    """
     content = torch.tensor([[False, True, True, False]])
     subject, object_ = torch.full((1, 4, 2), -9.0), torch.full((1, 4, 2, 1), -9.0)
     subject[0, 1, 0] = subject[0, 2, 1] = object_[0, 2, 0, 0] = object_[0, 3, 1, 0] = 9.0
-    rows, _ = decode(subject, lambda s, a, b: object_.expand(len(s), -1, -1, -1), content, 1, distance=1)
+    rows, _ = decode(
+        subject, lambda s, a, b: object_.expand(len(s), -1, -1, -1), content, 1, distance=1
+    )
     assert rows.tolist() == [[0, 1, 1, 0, 2, 2]]
 
 
 def test_an_encoder_without_a_special_token_after_the_text_needs_another_layout(tiny_encoder):
     tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
-    tokenizer.backend_tokenizer.post_processor = TemplateProcessing("[CLS] $A", special_tokens=[("[CLS]", 5)])
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+        "[CLS] $A", special_tokens=[("[CLS]", 5)]
+    )
     with pytest.raises(UserError, match="layout 'exclusive': .*; use layout: marker"):
         Aligner(tokenizer, "exclusive")
 
 
 def test_subjects_are_drawn_uniformly_over_distinct_spans():
     triples = np.array(
-        [[1, 3, 3, 0, 5, 5], [1, 3, 3, 1, 6, 6], [1, 4, 5, 0, 1, 1], [1, 3, 3, 0, 1, 2], [2, 1, 1, 0, 2, 2]]
+        [
+            [1, 3, 3, 0, 5, 5],
+            [1, 3, 3, 1, 6, 6],
+            [1, 4, 5, 0, 1, 1],
+            [1, 3, 3, 0, 1, 2],
+            [2, 1, 1, 0, 2, 2],
+        ]
     )
     counts = {(3, 3): 0, (4, 5): 0}
     for draw in np.linspace(0, 0.999, 100):
@@ -201,9 +232,13 @@ def test_extract_gives_spans_of_the_text(tiny_encoder):
 
 
 def test_every_tagger_starts_as_a_layer_of_its_own(tiny_encoder, monkeypatch):
-    """Xavier's uniform bound for one output each (subject head, tail), for R outputs each (object heads, tails)."""
+    """Xavier's uniform bound for one output each (subject head, tail), for R outputs each
+    (object heads, tails).
+    """
     start, started = torch.nn.init.xavier_uniform_, []
-    monkeypatch.setattr(torch.nn.init, "xavier_uniform_", lambda own: started.append(tuple(own.shape)) or start(own))
+    monkeypatch.setattr(
+        torch.nn.init, "xavier_uniform_", lambda own: started.append(tuple(own.shape)) or start(own)
+    )
     torch.manual_seed(0)
     model = build(CasRel, tiny_encoder)
     assert started == [(1, 32), (1, 32), (4, 32), (4, 32)]

@@ -1,4 +1,6 @@
-"""What an extractor declares is one section, which the plan checks without torch, and what its class says."""
+"""What an extractor declares is one section, which the plan checks without torch, and what its
+class says.
+"""
 
 import json.decoder
 import subprocess
@@ -11,7 +13,13 @@ from tripleaudit.core.descriptors import ExtractorSpec
 from tripleaudit.core.errors import UserError
 from tripleaudit.extractors.catalogue import CLASSIFIERS, DROP_ZERO, EXTRACTORS, PFN_STAR, UNIREL
 from tripleaudit.extractors.declared import ExtractorSettings
-from tripleaudit.extractors.registry import class_reference, extractor_class, extractor_names, resolve, settings_class
+from tripleaudit.extractors.registry import (
+    class_reference,
+    extractor_class,
+    extractor_names,
+    resolve,
+    settings_class,
+)
 from tripleaudit.training.settings import TrainingSettings
 
 EVERY = [*extractor_names()[:10], "zcc"]
@@ -41,7 +49,9 @@ def test_the_plan_s_section_is_the_model_s(name):
     kind, section = extractor_class(name), settings_class(name)
     assert kind.settings is section
     assert kind.config_class.model_type == f"tripleaudit-{name}"
-    assert {key: getattr(kind.config_class(), key) for key in section.model_fields} == section().full()
+    assert {
+        key: getattr(kind.config_class(), key) for key in section.model_fields
+    } == section().full()
     assert TrainingSettings.tried(section.training_defaults, "training_defaults")[1] == []
     assert section.tried({"prior": dict.fromkeys(section.sparse_outputs, 0.5)}, "model")[1] == []
     assert problems(name, {"max_length": 8}) == []
@@ -52,12 +62,24 @@ def test_the_plan_s_section_is_the_model_s(name):
     ("name", "values", "problem"),
     [
         ("casrel", {"foo": 1}, "model: unknown key 'foo'; known are drop_above, drop_zero"),
-        ("casrel", {"max_lenght": 9}, "model: unknown key 'max_lenght', did you mean 'max_length'?"),
+        (
+            "casrel",
+            {"max_lenght": 9},
+            "model: unknown key 'max_lenght', did you mean 'max_length'?",
+        ),
         ("casrel", {"encoder": {}}, "model: unknown key 'encoder'"),
         ("casrel", {"drop_zero": 1}, "model/drop_zero: expected boolean, got 1"),
-        ("pfn", {"entities": "half"}, "model/entities: expected one of full, last_word, got 'half'"),
+        (
+            "pfn",
+            {"entities": "half"},
+            "model/entities: expected one of full, last_word, got 'half'",
+        ),
         ("prgc", {"dropout": float("nan")}, "model/dropout: expected a finite number, got nan"),
-        ("grte", {"layout": "markers"}, "model/layout: expected one of subword, marker, got 'markers'"),
+        (
+            "grte",
+            {"layout": "markers"},
+            "model/layout: expected one of subword, marker, got 'markers'",
+        ),
         (
             "onerel",
             {"layout": "subword"},
@@ -74,7 +96,11 @@ def test_the_plan_s_section_is_the_model_s(name):
         ("casrel", {"prior": {"object": True}}, INSIDE + " for object, got True"),
         ("casrel", {"prior": {"object": None}}, INSIDE + " for object, got None"),
         ("casrel", {"prior": {"object": "low"}}, INSIDE + " for object, got 'low'"),
-        ("casrel", {"prior": {"objects": 0.1}}, "model/prior: unknown output 'objects', did you mean 'object'"),
+        (
+            "casrel",
+            {"prior": {"objects": 0.1}},
+            "model/prior: unknown output 'objects', did you mean 'object'",
+        ),
         ("ptrnet", {"prior": {"object": 0.1}}, "model/prior: unknown output 'object'"),
     ],
 )
@@ -88,8 +114,13 @@ def test_an_extractor_of_ones_own_is_asked_for_its_section(tmp_path):
     file.write_text(OWN)
     read = settings_class(f"{file}:Mine")
     assert {"max_length", "prior", "size"} <= set(read.model_fields)
-    assert read.training_defaults["epochs"] == 3 and read.sparse_outputs == {"subject": 1, "object": 1}
-    assert problems(f"{file}:Mine", {"size": "tiny"}) == ["model/size: expected one of 'small' or 'large', got 'tiny'"]
+    assert read.training_defaults["epochs"] == 3 and read.sparse_outputs == {
+        "subject": 1,
+        "object": 1,
+    }
+    assert problems(f"{file}:Mine", {"size": "tiny"}) == [
+        "model/size: expected one of 'small' or 'large', got 'tiny'"
+    ]
     file = tmp_path / "other.py"
     file.write_text("class Other: ...\n")
     for reference, message in {
@@ -113,19 +144,31 @@ def test_what_an_extractor_is_that_says_nothing_of_itself():
 def test_a_class_is_named_by_its_module_here_and_by_its_file_elsewhere(tmp_path, monkeypatch):
     (tmp_path / "folder").mkdir()
     monkeypatch.syspath_prepend(tmp_path)
-    given = ("mine.py:Mine", "json.decoder:JSONDecoder", "folder:Mine", "nowhere:Mine", ExtractorSettings)
+    given = (
+        "mine.py:Mine",
+        "json.decoder:JSONDecoder",
+        "folder:Mine",
+        "nowhere:Mine",
+        ExtractorSettings,
+    )
     for number, model in enumerate(given):
         REGISTERED.add(ExtractorSpec(name=f"mine{number}", model=model))
     assert [class_reference(name) for name in ("casrel", *(f"mine{number}" for number in range(len(given))))] == [
         "tripleaudit.extractors.casrel:CasRel", given[0], f"{json.decoder.__file__}:JSONDecoder", *given[2:4],
         "tripleaudit.extractors.declared:ExtractorSettings",
     ]  # fmt: skip
-    assert extractor_names() == [*(s.name for s in (*EXTRACTORS, UNIREL)), *(f"mine{n}" for n in range(len(given)))]
+    assert extractor_names() == [
+        *(s.name for s in (*EXTRACTORS, UNIREL)),
+        *(f"mine{n}" for n in range(len(given))),
+    ]
 
 
 def test_nothing_heavy_is_imported():
     code = "import sys, tripleaudit.extractors.registry as r; r.settings_class('pfn'); print('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip()
+        == "False"
+    )
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)

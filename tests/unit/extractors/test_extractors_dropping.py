@@ -1,4 +1,6 @@
-"""Dropout by few random numbers: rate, scale, gradients, independence, and agreement with PyTorch's where it counts."""
+"""Dropout by few random numbers: rate, scale, gradients, independence, and agreement with
+PyTorch's where it counts.
+"""
 
 import pytest
 import torch
@@ -11,7 +13,9 @@ def test_values_are_dropped_at_the_rate_and_independently(rate):
     torch.manual_seed(0)
     mask = kept((1000, 401), rate).double()
     assert mask.mean().item() == pytest.approx(1 - rate, abs=0.004)
-    assert mask.mean(dim=0).std().item() == pytest.approx((rate * (1 - rate) / 1000) ** 0.5, rel=0.15)
+    assert mask.mean(dim=0).std().item() == pytest.approx(
+        (rate * (1 - rate) / 1000) ** 0.5, rel=0.15
+    )
     centred = (mask - mask.mean()).flatten()
     for lag in (1, 2, 3, 4, 401):  # neighbours share a random number
         assert abs((centred[:-lag] * centred[lag:]).mean().item()) < 0.001
@@ -26,7 +30,10 @@ def test_kept_values_are_scaled_and_gradients_follow():
     torch.testing.assert_close(result, values * mask / (1 - exact_rate(0.3)), rtol=0, atol=1e-12)
     grad = torch.randn_like(result)
     torch.testing.assert_close(
-        torch.autograd.grad(result, values, grad)[0], grad * mask / (1 - exact_rate(0.3)), rtol=0, atol=1e-12
+        torch.autograd.grad(result, values, grad)[0],
+        grad * mask / (1 - exact_rate(0.3)),
+        rtol=0,
+        atol=1e-12,
     )
 
 

@@ -1,4 +1,6 @@
-"""Which formulation runs where, how large its tables are, and in which precision; CUDA is made up."""
+"""Which formulation runs where, how large its tables are, and in which precision; CUDA is made
+up.
+"""
 
 import contextlib
 from types import SimpleNamespace
@@ -7,7 +9,13 @@ import pytest
 import torch
 
 from tripleaudit.extractors import formulation
-from tripleaudit.extractors.formulation import at_once, cells_at_once, half_precision, on_device, products
+from tripleaudit.extractors.formulation import (
+    at_once,
+    cells_at_once,
+    half_precision,
+    on_device,
+    products,
+)
 
 GPU, CPU = torch.device("cuda", 0), torch.device("cpu")
 
@@ -18,7 +26,9 @@ def test_the_variable_decides_on_a_cpu_alone(monkeypatch):
     monkeypatch.setenv(formulation.VARIABLE, "device")
     assert [on_device(where) for where in (GPU, CPU, torch.zeros(1))] == [True, True, True]
     monkeypatch.setenv(formulation.VARIABLE, "gpu")
-    with pytest.raises(ValueError, match="TRIPLEAUDIT_FORMULATION is 'gpu', expected 'device' or nothing"):
+    with pytest.raises(
+        ValueError, match="TRIPLEAUDIT_FORMULATION is 'gpu', expected 'device' or nothing"
+    ):
         on_device(CPU)
 
 
@@ -29,7 +39,9 @@ def test_a_table_takes_a_sixteenth_of_what_a_job_has_of_the_memory_in_numbers_of
     """Of all the memory where nothing says what share the job has."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: available)
     monkeypatch.setattr(torch.cuda, "get_per_process_memory_fraction", lambda device: part)
-    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(total_memory=2**36))
+    monkeypatch.setattr(
+        torch.cuda, "get_device_properties", lambda device: SimpleNamespace(total_memory=2**36)
+    )
     assert cells_at_once(GPU) == part * 2**36 // 16 // 4
     assert cells_at_once(CPU) == formulation.CPU_CELLS
 
@@ -38,7 +50,13 @@ def test_a_table_takes_a_sixteenth_of_what_a_job_has_of_the_memory_in_numbers_of
     ("device", "able", "wanted", "bf16", "tf32"),
     [
         (GPU, True, True, True, True),
-        (GPU, True, False, False, False),  # a study that wants float32 gets no other products, either
+        (
+            GPU,
+            True,
+            False,
+            False,
+            False,
+        ),  # a study that wants float32 gets no other products, either
         (GPU, False, True, False, False),
         (CPU, True, True, False, "before"),
     ],

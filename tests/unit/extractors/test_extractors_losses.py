@@ -9,7 +9,14 @@ from tripleaudit.extractors import grte, maxima, onerel, tables
 from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.decoding import first_rows, pairs_within, ranks, spans_from_tags, surest
 from tripleaudit.extractors.formulation import VARIABLE
-from tripleaudit.extractors.losses import Gold, binary_cells, last_written, mean_bce, read_gold, write_gold
+from tripleaudit.extractors.losses import (
+    Gold,
+    binary_cells,
+    last_written,
+    mean_bce,
+    read_gold,
+    write_gold,
+)
 from tripleaudit.extractors.recurrence import WholeLSTM, partition_filter
 from tripleaudit.extractors.tables import Table, gold_cells
 
@@ -43,13 +50,22 @@ def test_a_term_of_a_loss_is_the_mean_over_its_mask_of_the_dense_one(
 
 def test_half_precision_is_summed_in_float32():
     logits = torch.full((300, 300), -3.0, dtype=torch.bfloat16)
-    total = binary_cells(logits, Gold(torch.zeros(0).long(), torch.zeros(0).bool()), torch.ones(1, 1))
+    total = binary_cells(
+        logits, Gold(torch.zeros(0).long(), torch.zeros(0).bool()), torch.ones(1, 1)
+    )
     assert total.dtype == torch.float32
     assert total.item() == pytest.approx(90000 * F.softplus(torch.tensor(-3.0)).item(), rel=1e-4)
 
 
 def test_last_written():
-    assert last_written(torch.tensor([3, 1, 3, 2, 1, 3])).tolist() == [False, False, False, True, True, True]
+    assert last_written(torch.tensor([3, 1, 3, 2, 1, 3])).tolist() == [
+        False,
+        False,
+        False,
+        True,
+        True,
+        True,
+    ]
     assert last_written(torch.zeros(0, dtype=torch.long)).tolist() == []
 
 
@@ -63,7 +79,13 @@ def test_spans_end_at_the_nearest_tail_and_the_first_ones_of_a_row_are_taken():
     heads = torch.tensor([[1, 1, 0, 1, 1], [0, 1, 0, 0, 1]]).bool()
     tails = torch.tensor([[0, 1, 0, 1, 0], [0, 0, 1, 0, 1]]).bool()
     rows = torch.stack(spans_from_tags(heads, tails), dim=1).tolist()
-    assert rows == [[0, 0, 1], [0, 1, 1], [0, 3, 3], [1, 1, 2], [1, 4, 4]]  # the last head of row 0 has no tail
+    assert rows == [
+        [0, 0, 1],
+        [0, 1, 1],
+        [0, 3, 3],
+        [1, 1, 2],
+        [1, 4, 4],
+    ]  # the last head of row 0 has no tail
     assert torch.stack(spans_from_tags(heads, tails, 2), dim=1).tolist() == [*rows[:2], *rows[3:]]
 
 
@@ -79,21 +101,32 @@ def adversarial_argsort(monkeypatch) -> None:
     def argsort(values, dim=-1, descending=False, stable=False):
         if stable:
             return sort(values, dim=dim, descending=descending, stable=True)
-        return values.shape[dim] - 1 - sort(values.flip(dim), dim=dim, descending=descending, stable=True)
+        return (
+            values.shape[dim]
+            - 1
+            - sort(values.flip(dim), dim=dim, descending=descending, stable=True)
+        )
 
     monkeypatch.setattr(torch, "argsort", argsort)
 
 
 def test_what_depends_on_the_order_of_equal_numbers_asks_for_it(monkeypatch):
-    """On a GPU sorts keep no order by themselves: labels written last, triples by subject, caps of eager models."""
+    """On a GPU sorts keep no order by themselves: labels written last, triples by subject, caps
+    of eager models.
+    """
     triples = random_batch(3, triples=9)["triples"]
     triples = torch.cat([triples, triples.flip(0)])
     cells = onerel.targets(triples)
-    scored = tables.Cells(*(getattr(cells, name) for name in tables._FIELDS), torch.full((len(cells),), 0.5))
+    scored = tables.Cells(
+        *(getattr(cells, name) for name in tables._FIELDS), torch.full((len(cells),), 0.5)
+    )
     monkeypatch.setattr(tables, "MOST_CELLS", 2)
 
     def everything() -> list[torch.Tensor]:
-        found = [last_written(torch.tensor([3, 1, 3, 2, 1, 3])), surest(triples[:, 0], torch.ones(len(triples)), 2)]
+        found = [
+            last_written(torch.tensor([3, 1, 3, 2, 1, 3])),
+            surest(triples[:, 0], torch.ones(len(triples)), 2),
+        ]
         for made in (onerel.targets(triples), grte.targets(triples), tables.most_certain(scored)):
             found += [getattr(made, name) for name in tables._FIELDS]
         return found
@@ -109,12 +142,20 @@ def test_what_depends_on_the_order_of_equal_numbers_asks_for_it(monkeypatch):
 
 
 @pytest.mark.parametrize("autocast", [False, True])
-def test_tables_and_recurrences_are_computed_in_the_precision_of_their_inputs(autocast, monkeypatch):
-    """With autocast to bfloat16 around them and without: in float32 they are those of float64 but for rounding."""
+def test_tables_and_recurrences_are_computed_in_the_precision_of_their_inputs(
+    autocast, monkeypatch
+):
+    """With autocast to bfloat16 around them and without: in float32 they are those of float64
+    but for rounding.
+    """
     draw = torch.Generator().manual_seed(0)
     left, right = (torch.randn(2, 4, 8, generator=draw) for _ in range(2))
     weight, bias = torch.randn(8, 2, 8, generator=draw), torch.randn(8, 2, generator=draw)
-    gates = torch.randn(4, 2, 15, generator=draw), torch.randn(15, 3, generator=draw), torch.randn(3, 9, generator=draw)
+    gates = (
+        torch.randn(4, 2, 15, generator=draw),
+        torch.randn(15, 3, generator=draw),
+        torch.randn(3, 9, generator=draw),
+    )
     mask, gold = torch.ones(2, 4).bool(), tables.Cells(*torch.tensor([[0], [1], [2], [1], [3]]))
     numbers = gold_cells(gold, Shape(2, 4), 2)
 
@@ -125,17 +166,23 @@ def test_tables_and_recurrences_are_computed_in_the_precision_of_their_inputs(au
         parts = left.to(dtype), right.to(dtype), layer
         for device in ("", "device"):
             monkeypatch.setenv(VARIABLE, device)
-            table = Table(*(each.to(dtype) for each in (left, right, weight, bias)), maxima.features, mask)
+            table = Table(
+                *(each.to(dtype) for each in (left, right, weight, bias)), maxima.features, mask
+            )
             yield from table.loss(numbers)
             yield table.cells().scores.sum()
             yield from maxima.table_maxima(*parts, mask, mask)
         lstm = torch.nn.LSTM(16, 8, bidirectional=True).requires_grad_(False).to(dtype)
         for number, own in enumerate(lstm.parameters()):
             own.copy_(torch.randn(own.shape, generator=torch.Generator().manual_seed(number)))
-        yield WholeLSTM.of(lstm, mask.T, dtype).run(left.transpose(0, 1).to(dtype), None, right[:, 0].to(dtype), None)
+        yield WholeLSTM.of(lstm, mask.T, dtype).run(
+            left.transpose(0, 1).to(dtype), None, right[:, 0].to(dtype), None
+        )
         yield partition_filter(*(each.to(dtype) for each in gates), torch.zeros(3, dtype=dtype))
 
     with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
         found = list(everything(torch.float32))
     for one, exact in zip(found, everything(torch.float64), strict=True):
-        torch.testing.assert_close(one.double(), exact, rtol=1e-4, atol=1e-4)  # bfloat16 is off by 1e-3
+        torch.testing.assert_close(
+            one.double(), exact, rtol=1e-4, atol=1e-4
+        )  # bfloat16 is off by 1e-3

@@ -14,9 +14,14 @@ from tripleaudit.extractors.onerel import OneRel, decode, targets
 
 
 def plain_logits(model: OneRel, hidden: Tensor) -> Tensor:
-    """The same as the paper writes it, to compare, without dropout: logits [B, L, L, 4, R] from hidden [B, L, H]."""
+    """The same as the paper writes it, to compare, without dropout: logits [B, L, L, 4, R] from
+    hidden [B, L, H].
+    """
     size = hidden.shape[1]
-    joined = torch.cat([hidden[:, :, None].expand(-1, -1, size, -1), hidden[:, None].expand(-1, size, -1, -1)], dim=-1)
+    joined = torch.cat(
+        [hidden[:, :, None].expand(-1, -1, size, -1), hidden[:, None].expand(-1, size, -1, -1)],
+        dim=-1,
+    )
     return model.tags(torch.relu(model.pair(joined))).unflatten(-1, (4, -1))
 
 
@@ -69,7 +74,14 @@ def test_worked_example(tiny_encoder):
     batch = training_batch(build(OneRel, tiny_encoder), [worked_example()])
     assert batch["triples"].tolist() == [[0, 1, 4, 0, 7, 8], [0, 7, 8, 1, 11, 14]]
     cells = targets(batch["triples"])
-    assert listed(cells) == [(0, 1, 7, 1), (0, 1, 8, 2), (0, 4, 8, 3), (1, 7, 11, 1), (1, 7, 14, 2), (1, 8, 14, 3)]
+    assert listed(cells) == [
+        (0, 1, 7, 1),
+        (0, 1, 8, 2),
+        (0, 4, 8, 3),
+        (1, 7, 11, 1),
+        (1, 7, 14, 2),
+        (1, 8, 14, 3),
+    ]
 
 
 def test_triples_are_written_grouped_by_subject():
@@ -91,9 +103,14 @@ def test_dropout_acts_in_training_only(tiny_encoder):
 def test_the_score_is_the_product_of_the_three_probabilities_used():
     cells = targets(torch.tensor([[0, 1, 4, 0, 7, 8], [1, 2, 2, 1, 3, 3]]))
     by_place = {(0, 1, 7): 0.5, (0, 1, 8): 0.6, (0, 4, 8): 0.7, (1, 2, 3): 0.9}
-    scores = [by_place[tuple(map(int, each))] for each in zip(cells.sentence, cells.row, cells.column, strict=True)]
+    scores = [
+        by_place[tuple(map(int, each))]
+        for each in zip(cells.sentence, cells.row, cells.column, strict=True)
+    ]
     rows, found = decode(replace(cells, scores=torch.tensor(scores)), 2, 10)
     assert rows[0].tolist() == [0, 1, 4, 0, 7, 8]
     torch.testing.assert_close(found[:1], torch.tensor([0.5 * 0.6 * 0.7]))
-    rows, found = decode(replace(cells, scores=torch.tensor(scores)).select(cells.classes < 3), 2, 10)  # no last cell
+    rows, found = decode(
+        replace(cells, scores=torch.tensor(scores)).select(cells.classes < 3), 2, 10
+    )  # no last cell
     assert (rows.shape, found.shape) == ((0, 6), (0,))

@@ -16,7 +16,10 @@ from tripleaudit.extractors.registry import extractor_class, load_extractor
         ("grte", {"table": (8, -1)}),
         ("onerel", {"tags": (4, -1)}),
         ("prgc", {"pair": (), "subject": (3,), "object": (3,)}),
-        ("birte", {"subject": (), "object": (), "object_given_subject": (), "subject_given_object": ()}),
+        (
+            "birte",
+            {"subject": (), "object": (), "object_given_subject": (), "subject_given_object": ()},
+        ),
         ("tdeer", {"heads": (), "tails": (), "object": ()}),
         ("unirel", {"maps": ()}),
     ],
@@ -32,8 +35,13 @@ def test_every_sparse_output_can_start_from_a_prior(tiny_encoder, name, outputs)
 
 
 def test_outputs_can_start_from_priors_of_their_own(tiny_encoder, tmp_path):
-    plain, model = build(CasRel, tiny_encoder), build(CasRel, tiny_encoder, prior={"object": 0.0002})
-    torch.testing.assert_close(model.object.bias.sigmoid(), torch.full_like(model.object.bias, 0.0002))
+    plain, model = (
+        build(CasRel, tiny_encoder),
+        build(CasRel, tiny_encoder, prior={"object": 0.0002}),
+    )
+    torch.testing.assert_close(
+        model.object.bias.sigmoid(), torch.full_like(model.object.bias, 0.0002)
+    )
     assert torch.equal(plain.object.weight, model.object.weight)
     assert torch.equal(plain.subject.bias, model.subject.bias) and not plain.object.bias.any()
     model.save_pretrained(tmp_path / "saved")

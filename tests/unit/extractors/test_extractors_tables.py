@@ -7,9 +7,22 @@ import torch.nn.functional as F
 from support.pairs import dense_classes
 from tripleaudit.extractors import formulation, tables
 from tripleaudit.extractors.batches import Shape
-from tripleaudit.extractors.tables import Block, Cells, Table, gold_cells, join_cells, plan, spans_of
+from tripleaudit.extractors.tables import (
+    Block,
+    Cells,
+    Table,
+    gold_cells,
+    join_cells,
+    plan,
+    spans_of,
+)
 
-SPANS = [(1, 6), (2, 3), (0, 0), (3, 8)]  # of sentences that begin behind specials; one has a single token, one none
+SPANS = [
+    (1, 6),
+    (2, 3),
+    (0, 0),
+    (3, 8),
+]  # of sentences that begin behind specials; one has a single token, one none
 LENGTH, WIDTH, CLASSES, COLUMNS = 8, 3, 4, 5  # more tokens than features
 
 
@@ -19,15 +32,29 @@ def features(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
 
 def some_cells(spans: list[tuple[int, int]], upper: bool) -> Cells:
     """Every second pair with a class, some of them written twice."""
-    found = [(s, i, j) for s, (a, b) in enumerate(spans) for i in range(a, b) for j in range(i if upper else a, b)]
-    rows = [(*pair, 4 * (sum(pair) % 2), 1 + at % (CLASSES - 1)) for at, pair in enumerate(found) if at % 2 == 0]
+    found = [
+        (s, i, j)
+        for s, (a, b) in enumerate(spans)
+        for i in range(a, b)
+        for j in range(i if upper else a, b)
+    ]
+    rows = [
+        (*pair, 4 * (sum(pair) % 2), 1 + at % (CLASSES - 1))
+        for at, pair in enumerate(found)
+        if at % 2 == 0
+    ]
     rows += [(*pair[:-1], 1 + pair[-1] % (CLASSES - 1)) for pair in rows[::2]]
     return Cells(*torch.tensor(rows).unbind(1))
 
 
 def table() -> list[torch.Tensor]:
     torch.manual_seed(0)
-    shapes = (len(SPANS), LENGTH, WIDTH), (len(SPANS), LENGTH, WIDTH), (CLASSES, COLUMNS, WIDTH), (CLASSES, COLUMNS)
+    shapes = (
+        (len(SPANS), LENGTH, WIDTH),
+        (len(SPANS), LENGTH, WIDTH),
+        (CLASSES, COLUMNS, WIDTH),
+        (CLASSES, COLUMNS),
+    )
     return [torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
 
 
@@ -46,7 +73,12 @@ def test_every_pair_is_in_one_block_with_a_number(monkeypatch, upper, at_once):
         for block in made
         for pair in zip(*map(torch.Tensor.tolist, block.indices(torch.device("cpu"))), strict=True)
     ]
-    wanted = [(s, i, j) for s, (a, b) in enumerate(SPANS) for i in range(a, b) for j in range(i if upper else a, b)]
+    wanted = [
+        (s, i, j)
+        for s, (a, b) in enumerate(SPANS)
+        for i in range(a, b)
+        for j in range(i if upper else a, b)
+    ]
     assert found == wanted and sum(block.pairs for block in made) == len(wanted)
     assert all(block.pairs <= max(at_once, block.stop - block.first) for block in made)
     assert Block(0, 2, 4, 2, 6, True).pairs == 4 + 3
@@ -62,7 +94,9 @@ def test_every_pair_is_in_one_block_with_a_number(monkeypatch, upper, at_once):
     ],
 )
 def test_a_table_in_blocks_is_the_whole_table(monkeypatch, device, spans, at_once, upper, scaled):
-    """Loss, gradients and cells; gold cells at its first and last pair, too, and rows of zeros, which are no cells."""
+    """Loss, gradients and cells; gold cells at its first and last pair, too, and rows of zeros,
+    which are no cells.
+    """
     monkeypatch.setattr(tables, "PAIRS_AT_ONCE", at_once[0])
     monkeypatch.setattr(tables, "LOGITS_AT_ONCE", at_once[1])
     monkeypatch.setattr(tables, "cells_at_once", lambda _: at_once[0])
@@ -79,9 +113,13 @@ def test_a_table_in_blocks_is_the_whole_table(monkeypatch, device, spans, at_onc
     numbers = gold_cells(cells, Shape(len(spans), LENGTH), COLUMNS, upper=upper)
     fast, columns = made.loss(torch.cat([numbers, numbers.new_zeros(3, 6)]), scale)
     left, right, weight, bias = inputs
-    logits = torch.einsum("bijd,cgd->bijgc", features(left[:, :, None], right[:, None]), weight) + bias.T
+    logits = (
+        torch.einsum("bijd,cgd->bijgc", features(left[:, :, None], right[:, None]), weight) + bias.T
+    )
     labels = dense_classes(cells, len(spans), LENGTH, COLUMNS)
-    every = F.cross_entropy(logits.flatten(0, 3), labels.flatten(), reduction="none").view_as(labels)
+    every = F.cross_entropy(logits.flatten(0, 3), labels.flatten(), reduction="none").view_as(
+        labels
+    )
     inside = mask[:, :, None] & mask[:, None]
     inside = inside.triu() if upper else inside
     assert made.pairs == inside.sum()
@@ -94,18 +132,26 @@ def test_a_table_in_blocks_is_the_whole_table(monkeypatch, device, spans, at_onc
         torch.testing.assert_close(ours, theirs)
     found = made.cells()
     best = logits.softmax(dim=-1).max(dim=-1)
-    assert torch.equal(dense_classes(found, len(spans), LENGTH, COLUMNS), best.indices * inside[..., None])
-    torch.testing.assert_close(found.scores, best.values[found.sentence, found.row, found.column, found.relation])
+    assert torch.equal(
+        dense_classes(found, len(spans), LENGTH, COLUMNS), best.indices * inside[..., None]
+    )
+    torch.testing.assert_close(
+        found.scores, best.values[found.sentence, found.row, found.column, found.relation]
+    )
     assert Table(*inputs, features, torch.zeros_like(mask), upper=upper).pairs == 1  # a divisor
     monkeypatch.setattr(tables, "MOST_CELLS", 3)
     few = made.cells()
     for s in range(len(spans)):
         own = found.scores[found.sentence == s]
-        assert torch.equal(few.scores[few.sentence == s].sort().values, own.topk(min(3, len(own))).values.flip(0))
+        assert torch.equal(
+            few.scores[few.sentence == s].sort().values, own.topk(min(3, len(own))).values.flip(0)
+        )
 
 
 @pytest.mark.parametrize("device", [False, True])
-def test_a_class_as_likely_as_none_is_none_and_4096_cells_of_a_sentence_are_decoded(monkeypatch, device):
+def test_a_class_as_likely_as_none_is_none_and_4096_cells_of_a_sentence_are_decoded(
+    monkeypatch, device
+):
     """A table of zeros but for its bias, in both formulations."""
     monkeypatch.setenv(formulation.VARIABLE, "device" * device)
     left, weight, bias = torch.zeros(2, 40, 8), torch.zeros(2, 4, 8), torch.zeros(2, 4)

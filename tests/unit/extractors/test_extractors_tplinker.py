@@ -15,13 +15,17 @@ from tripleaudit.extractors.tplinker import TPLinker, decode, targets
 
 
 def plain_logits(model: TPLinker, hidden: Tensor) -> tuple[Tensor, Tensor]:
-    """The model as the paper writes it: entity logits [B, L, L, 2] and link logits [B, L, L, 3, 2, R] of all pairs.
+    """The model as the paper writes it: entity logits [B, L, L, 2] and link logits [B, L, L, 3, 2,
+    R] of all pairs.
 
     Args:
         hidden: [B, L, H].
     """
     size = hidden.shape[1]
-    joined = torch.cat([hidden[:, :, None].expand(-1, -1, size, -1), hidden[:, None].expand(-1, size, -1, -1)], dim=-1)
+    joined = torch.cat(
+        [hidden[:, :, None].expand(-1, -1, size, -1), hidden[:, None].expand(-1, size, -1, -1)],
+        dim=-1,
+    )
     pairs = torch.tanh(model.pair(joined))  # [B, L, L, H]
     return model.entity(pairs), model.links(pairs).unflatten(-1, (3, 2, -1))
 
@@ -29,7 +33,9 @@ def plain_logits(model: TPLinker, hidden: Tensor) -> tuple[Tensor, Tensor]:
 def oracle(batch: dict, relations: int):
     """Decode exactly the cells of the gold triples."""
     length = batch["input_ids"].shape[1]
-    return decode(perfect(targets(batch["triples"], relations), length, 2 * relations + 1), relations, length)
+    return decode(
+        perfect(targets(batch["triples"], relations), length, 2 * relations + 1), relations, length
+    )
 
 
 def naive_loss(model: TPLinker, batch: dict, valid: torch.Tensor) -> torch.Tensor:
@@ -44,7 +50,9 @@ def naive_loss(model: TPLinker, batch: dict, valid: torch.Tensor) -> torch.Tenso
         for i in places:
             for j in [place for place in places if place >= i]:
                 entity = any((i, j) in ((row[1], row[2]), (row[4], row[5])) for row in rows)
-                entity_loss = entity_loss + F.cross_entropy(entities[number, i, j][None], torch.tensor([int(entity)]))
+                entity_loss = entity_loss + F.cross_entropy(
+                    entities[number, i, j][None], torch.tensor([int(entity)])
+                )
                 for side in (0, 1):
                     labels = torch.zeros(relations, dtype=torch.long)
                     for row in rows:
@@ -63,7 +71,9 @@ def decodable(batch: dict) -> set:
     cells = perfect(targets(batch["triples"], 3), batch["input_ids"].shape[1], 7)
     kept = [
         tuple(int(part) for part in each)
-        for each in zip(cells.sentence, cells.row, cells.column, cells.relation, cells.classes, strict=True)
+        for each in zip(
+            cells.sentence, cells.row, cells.column, cells.relation, cells.classes, strict=True
+        )
     ]
     entities = [each[:3] for each in kept if each[3] == 6]
 
@@ -100,7 +110,9 @@ class TestTPLinker(ExtractorContract, PlainLoss, Portions):
         model.step = 2500
 
 
-def test_the_loss_of_padded_cells_is_that_of_an_input_padded_to_its_limit(tiny_encoder, monkeypatch):
+def test_the_loss_of_padded_cells_is_that_of_an_input_padded_to_its_limit(
+    tiny_encoder, monkeypatch
+):
     """Where every cell counts, those of specials and padding, too."""
     monkeypatch.setattr(tables, "PAIRS_AT_ONCE", 30)
     monkeypatch.setattr(tables, "LOGITS_AT_ONCE", 200)
@@ -110,7 +122,9 @@ def test_the_loss_of_padded_cells_is_that_of_an_input_padded_to_its_limit(tiny_e
     model.config.encoder.pad_token_id = 3  # as of encoders whose padding is not the first piece
     fast, shape = model(**batch).loss, batch["input_ids"].shape
     whole = {
-        key: F.pad(value, (0, 14 - shape[1]), value=3 * (key == "input_ids")) if value.shape == shape else value
+        key: F.pad(value, (0, 14 - shape[1]), value=3 * (key == "input_ids"))
+        if value.shape == shape
+        else value
         for key, value in batch.items()
     }
     check_loss(model, fast, naive_loss(model, whole, torch.ones_like(whole["content_mask"])))
@@ -131,11 +145,21 @@ def test_loss_weights_move_from_entities_to_a_mean_over_all_maps(tiny_encoder):
 
 
 def test_the_score_is_the_product_of_the_four_probabilities_used():
-    triples = torch.tensor([[0, 1, 2, 0, 4, 5], [1, 4, 6, 1, 1, 1]])  # the second has its object first
+    triples = torch.tensor(
+        [[0, 1, 2, 0, 4, 5], [1, 4, 6, 1, 1, 1]]
+    )  # the second has its object first
     cells = targets(triples, 2)
-    by_table = {4: {(1, 2): 0.5, (4, 5): 0.6, (4, 6): 0.9, (1, 1): 0.8}, 0: 0.7, 2: 0.8, 1: 0.5, 3: 0.4}
+    by_table = {
+        4: {(1, 2): 0.5, (4, 5): 0.6, (4, 6): 0.9, (1, 1): 0.8},
+        0: 0.7,
+        2: 0.8,
+        1: 0.5,
+        3: 0.4,
+    }
     scores = []
-    for row, column, table in zip(cells.row.tolist(), cells.column.tolist(), cells.relation.tolist(), strict=True):
+    for row, column, table in zip(
+        cells.row.tolist(), cells.column.tolist(), cells.relation.tolist(), strict=True
+    ):
         scores.append(by_table[4][row, column] if table == 4 else by_table[table])
     rows, found = decode(replace(cells, scores=torch.tensor(scores)), 2, 8)
     assert rows.tolist() == triples.tolist()

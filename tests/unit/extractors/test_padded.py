@@ -1,4 +1,6 @@
-"""Predictions in the device's formulation equal the CPU's; batches of texts, and memory that does not suffice."""
+"""Predictions in the device's formulation equal the CPU's; batches of texts, and memory that
+does not suffice.
+"""
 
 import pytest
 import torch
@@ -12,17 +14,24 @@ from tripleaudit.extractors.tplinker import TPLinker
 
 
 def same(found, expected) -> None:
-    """Two lists of predicted sentences have the same triples, with the same scores but for rounding."""
+    """Two lists of predicted sentences have the same triples, with the same scores but for
+    rounding.
+    """
     assert [each.id for each in found] == [each.id for each in expected]
     for one, two in zip(found, expected, strict=True):
-        scores = [{(t.subject, t.relation, t.object): t.score for t in each.triples} for each in (one, two)]
+        scores = [
+            {(t.subject, t.relation, t.object): t.score for t in each.triples}
+            for each in (one, two)
+        ]
         assert scores[0].keys() == scores[1].keys()
         assert scores[0] == pytest.approx(scores[1], rel=1e-6)
 
 
 @pytest.mark.parametrize("name", extractor_names())
 def test_large_batches_predict_the_same(tiny_encoder, monkeypatch, name):
-    """Tokenised and finished while the device computes, in batches by tokens; equal texts once; one text is cut."""
+    """Tokenised and finished while the device computes, in batches by tokens; equal texts once;
+    one text is cut.
+    """
     texts = [each.text for each in toy_sentences()] * 2 + ["it rains", "", "today " * 200]
     for prior in (0.4, 0.5, 0.6, 0.8):  # until the untrained model finds something
         settings = {"prior": prior} if extractor_class(name).settings.sparse_outputs else {}
@@ -43,11 +52,15 @@ def test_large_batches_predict_the_same(tiny_encoder, monkeypatch, name):
         model.extract(texts)
 
 
-def test_batches_of_a_prediction_hold_as_many_sentences_of_like_length_as_fit(tiny_encoder, monkeypatch):
+def test_batches_of_a_prediction_hold_as_many_sentences_of_like_length_as_fit(
+    tiny_encoder, monkeypatch
+):
     model = build(TPLinker, tiny_encoder).eval()
     counts = enumerate((1, 9, 2, 30, 3, 8, 2, 7, 50, 4, 1, 6, 5, 12))
     # many characters are not many tokens
-    texts = [" ".join([("london", ".")[number % 2]] * words) + f" {number}" for number, words in counts]
+    texts = [
+        " ".join([("london", ".")[number % 2]] * words) + f" {number}" for number, words in counts
+    ]
     monkeypatch.setenv(formulation.VARIABLE, "device")
     monkeypatch.setattr(prediction, "ALIGN_AT_ONCE", 5)
     monkeypatch.setattr(prediction, "TOKENS_AT_ONCE", 40)
@@ -59,9 +72,17 @@ def test_batches_of_a_prediction_hold_as_many_sentences_of_like_length_as_fit(ti
     assert all(len(own) * own[0] <= 40 or len(own) == 1 for own in lengths)
     # a further sentence would not have fitted, but for the last batch
     assert all((len(own) + 1) * own[0] > 40 for own in lengths[:-1])
-    monkeypatch.setattr(prediction, "cells_at_once", lambda _: 30 * prediction.NUMBERS_PER_TOKEN * model.hidden_size)
-    lengths = [[len(each) for each in batch.alignments] for batch in prediction.prepared(model, texts, None, 1)]
-    assert all(len(own) * own[0] <= 30 or len(own) == 1 for own in lengths) and max(map(len, lengths)) > 1
+    monkeypatch.setattr(
+        prediction, "cells_at_once", lambda _: 30 * prediction.NUMBERS_PER_TOKEN * model.hidden_size
+    )
+    lengths = [
+        [len(each) for each in batch.alignments]
+        for batch in prediction.prepared(model, texts, None, 1)
+    ]
+    assert (
+        all(len(own) * own[0] <= 30 or len(own) == 1 for own in lengths)
+        and max(map(len, lengths)) > 1
+    )
 
 
 @pytest.mark.parametrize("name", ["casrel", "zcc-binary"])
@@ -91,7 +112,9 @@ def test_a_batch_beyond_memory_is_halved_on_a_gpu_alone(tiny_encoder, monkeypatc
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_attention_is_exact_and_finite_where_no_key_is_allowed(monkeypatch, dtype):
-    """Kernels differ in what they make of a row without a key, so none gets one; half precision ends before them."""
+    """Kernels differ in what they make of a row without a key, so none gets one; half precision
+    ends before them.
+    """
     calls, attend = [], F.scaled_dot_product_attention
 
     def watched(query, key, value, attn_mask, dropout_p):
@@ -116,9 +139,13 @@ def test_attention_is_exact_and_finite_where_no_key_is_allowed(monkeypatch, dtyp
         assert torch.isfinite(values).all()
 
 
-def test_a_cpu_reads_the_longest_texts_first_in_batches_of_the_size_and_counts_them(tiny_encoder, monkeypatch):
+def test_a_cpu_reads_the_longest_texts_first_in_batches_of_the_size_and_counts_them(
+    tiny_encoder, monkeypatch
+):
     model, counted = build(TPLinker, tiny_encoder).eval(), []
-    monkeypatch.setattr(prediction.Progress, "add", lambda self, number: counted.append((number, self.total)))
+    monkeypatch.setattr(
+        prediction.Progress, "add", lambda self, number: counted.append((number, self.total))
+    )
     texts = ["london " * words + "." for words in (3, 9, 1, 7, 5)]
     batches = [batch.texts for batch in prediction.prepared(model, texts, None, 2)]
     assert [len(batch) for batch in batches] == [2, 2, 1] and counted == [(2, 5), (2, 5), (1, 5)]

@@ -1,4 +1,6 @@
-"""PFN: the partition filter step by step, targets, decoding, losses against naive formulas, and whole models."""
+"""PFN: the partition filter step by step, targets, decoding, losses against naive formulas, and
+whole models.
+"""
 
 import pytest
 import torch
@@ -6,14 +8,22 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from support.contract import Evidence, ExtractorContract, PlainLoss
-from support.extractors import build, dense, random_batch, training_batch, with_words, worked_example
+from support.extractors import (
+    build,
+    dense,
+    random_batch,
+    training_batch,
+    with_words,
+    worked_example,
+)
 from tripleaudit.extractors.pfn import PFN, decode, last_of_word, partition_step, table_spans
 
 LAST = torch.arange(70).expand(2, -1)  # of words of one token each
 
 
 def plain_logits(model: PFN, hidden: Tensor) -> tuple[Tensor, Tensor]:
-    """The model as the paper writes it, without dropout: entity logits [L, L] and relation logits [L, L, R].
+    """The model as the paper writes it, without dropout: entity logits [L, L] and relation logits
+    [L, L, R].
 
     Args:
         hidden: [L, H] of one sentence without padding.
@@ -21,7 +31,9 @@ def plain_logits(model: PFN, hidden: Tensor) -> tuple[Tensor, Tensor]:
     state = cell = hidden.new_zeros(1, model.config.width)
     weight, steps = model.recurrent.weight * (1 - model.config.drop_connect), []
     for x in hidden[:, None]:
-        partitions = partition_step(model.input(x) + F.linear(state, weight, model.recurrent.bias), cell)
+        partitions = partition_step(
+            model.input(x) + F.linear(state, weight, model.recurrent.bias), cell
+        )
         cell = model.cell(torch.cat(partitions, dim=-1))
         state = cell.tanh()
         steps.append(torch.cat(partitions).tanh())
@@ -29,22 +41,44 @@ def plain_logits(model: PFN, hidden: Tensor) -> tuple[Tensor, Tensor]:
     size, tables = len(hidden), []
     for own, pool, pair, norm, out in (
         (entity, model.entity_global, model.entity_pair, model.entity_norm, model.entity_out),
-        (relation, model.relation_global, model.relation_pair, model.relation_norm, model.relation_out),
+        (
+            relation,
+            model.relation_global,
+            model.relation_pair,
+            model.relation_norm,
+            model.relation_out,
+        ),
     ):
         whole = pool(torch.cat([share, own], dim=-1)).tanh().amax(dim=0)
-        parts = own[:, None].expand(-1, size, -1), own[None].expand(size, -1, -1), whole.expand(size, size, -1)
+        parts = (
+            own[:, None].expand(-1, size, -1),
+            own[None].expand(size, -1, -1),
+            whole.expand(size, size, -1),
+        )
         tables.append(out(F.elu(norm(pair(torch.cat(parts, dim=-1))))))
     return tables[0][..., 0], tables[1]
 
 
 def oracle(batch: dict, relations: int):
-    """Decode perfect logits built with the target functions; of several entities at one start the longest is best."""
+    """Decode perfect logits built with the target functions; of several entities at one start
+    the longest is best.
+    """
     triples, (size, length) = batch["triples"], batch["input_ids"].shape
     starts, stops = table_spans(triples, batch["word_ids"], batch["word_first"], PFN.config_class())
     sentence = triples[:, :1].expand(-1, 2)
     entity = dense((size, length, length), sentence.flatten(), starts.flatten(), stops.flatten())
     entity = entity * (20 + 0.01 * torch.arange(length)) - 10
-    table = dense((size, length, length, relations), triples[:, 0], starts[:, 0], starts[:, 1], triples[:, 3]) * 20 - 10
+    table = (
+        dense(
+            (size, length, length, relations),
+            triples[:, 0],
+            starts[:, 0],
+            starts[:, 1],
+            triples[:, 3],
+        )
+        * 20
+        - 10
+    )
     last = last_of_word(*(batch[name] for name in ("word_ids", "word_first", "word_last")))
     return decode(entity, lambda cells: table[tuple(cells.T)], batch["content_mask"].bool(), last)
 
@@ -82,12 +116,16 @@ def evidence(logits: list[float]):
     entities, relations = torch.full((1, 6, 6), -9.0), torch.full((6, 6, 2), -9.0)
     entities[0, 1, 2], entities[0, 3, 4], relations[1, 3, 1] = logits
     entities[0, 3, 3] = -0.5  # a start has its likeliest end
-    return decode(entities, lambda cells: relations[cells[:, 1], cells[:, 2]], torch.ones(1, 6).bool(), LAST)
+    return decode(
+        entities, lambda cells: relations[cells[:, 1], cells[:, 2]], torch.ones(1, 6).bool(), LAST
+    )
 
 
 class TestPFN(ExtractorContract, PlainLoss, Evidence):
     kind, words, behind, half = PFN, True, 3, True  # a half as in the authors' code
-    oracle, decodable, plain, evidence = map(staticmethod, (oracle, decodable, naive_loss, evidence))
+    oracle, decodable, plain, evidence = map(
+        staticmethod, (oracle, decodable, naive_loss, evidence)
+    )
     ceilings = {"nyt": 98.88, "webnlg": 96.02}
     whole = {"width": 32, "dropout": 0.0, "drop_connect": 0.0}
     exact = {"width": 6}
@@ -105,7 +143,9 @@ class TestPFN(ExtractorContract, PlainLoss, Evidence):
 def test_worked_example(tiny_encoder, entities, first):
     model = build(PFN, tiny_encoder, width=8, entities=entities)
     batch = training_batch(model, [worked_example()])
-    starts, ends = table_spans(batch["triples"], batch["word_ids"], batch["word_first"], model.config)
+    starts, ends = table_spans(
+        batch["triples"], batch["word_ids"], batch["word_first"], model.config
+    )
     found = list(zip(starts.flatten().tolist(), ends.flatten().tolist(), strict=True))
     assert found == [first, (4, 4), (4, 4), (6, 6)]
 
@@ -118,7 +158,9 @@ def test_partitions_are_shares_by_gates_of_both_cells():
     e = [1 - gates[:, 4 * k : 4 * k + 4].softmax(-1).cumsum(-1) for k in (1, 3)]
     r = [gates[:, 4 * k : 4 * k + 4].softmax(-1).cumsum(-1) for k in (2, 4)]
     assert torch.allclose(share, e[0] * r[0] * cell + e[1] * r[1] * candidate)
-    assert torch.allclose(entity, e[0] * cell + e[1] * candidate)  # own and shared part are the whole gate
+    assert torch.allclose(
+        entity, e[0] * cell + e[1] * candidate
+    )  # own and shared part are the whole gate
     assert torch.allclose(relation, r[0] * cell + r[1] * candidate)
 
 
@@ -139,7 +181,9 @@ def test_an_eager_model_follows_up_60_starts_and_writes_1000_rows_of_a_sentence(
         return torch.ones(len(cells), 1)
 
     rows, _ = decode(torch.ones(2, 64, 64), relations, torch.ones(2, 64).bool(), LAST)
-    assert torch.cat(asked).tolist() == [[s, i, j] for s in range(2) for i in range(60) for j in range(60)]
+    assert torch.cat(asked).tolist() == [
+        [s, i, j] for s in range(2) for i in range(60) for j in range(60)
+    ]
     assert torch.bincount(rows[:, 0]).tolist() == [1000, 1000]
 
 
@@ -147,4 +191,7 @@ def test_a_span_that_ends_with_a_words_first_piece_ends_with_its_last():
     """The first word of the text, too; other pieces, specials and padding stand for themselves."""
     word_ids = torch.tensor([[-1, 0, 0, 1, 2, 2, 2, -1], [-1, 0, -1, -1, -1, -1, -1, -1]])
     first, last = torch.tensor([[1, 3, 4], [1, -1, -1]]), torch.tensor([[2, 3, 6], [1, -1, -1]])
-    assert last_of_word(word_ids, first, last).tolist() == [[0, 2, 2, 3, 6, 5, 6, 7], [0, 1, 2, 3, 4, 5, 6, 7]]
+    assert last_of_word(word_ids, first, last).tolist() == [
+        [0, 2, 2, 3, 6, 5, 6, 7],
+        [0, 1, 2, 3, 4, 5, 6, 7],
+    ]

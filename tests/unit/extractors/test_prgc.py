@@ -18,9 +18,13 @@ def instances_of(triples: torch.Tensor) -> torch.Tensor:
     return torch.unique(triples[:, [0, 3]], dim=0).reshape(-1, 2)
 
 
-def labels_of(triples: torch.Tensor, places: tuple[int, int], instances: torch.Tensor, length: int) -> torch.Tensor:
+def labels_of(
+    triples: torch.Tensor, places: tuple[int, int], instances: torch.Tensor, length: int
+) -> torch.Tensor:
     """The tags [m, L] that training writes."""
-    return torch.from_numpy(tag_labels(triples.numpy(), places, list(map(tuple, instances.tolist())), length))
+    return torch.from_numpy(
+        tag_labels(triples.numpy(), places, list(map(tuple, instances.tolist())), length)
+    )
 
 
 def oracle(batch: dict, relations: int, **config):
@@ -37,7 +41,9 @@ def oracle(batch: dict, relations: int, **config):
         return tuple(F.one_hot(part[place], 3).double() * 20 for part in labels)
 
     config = PRGC.config_class(**{"fallback": False, **config})
-    return decode(relation, tags, lambda cells: pairs[tuple(cells.T)], batch["content_mask"].bool(), config)
+    return decode(
+        relation, tags, lambda cells: pairs[tuple(cells.T)], batch["content_mask"].bool(), config
+    )
 
 
 def naive_tags(rows: list[list[int]], places: tuple[int, int], length: int) -> list[int]:
@@ -62,7 +68,9 @@ def naive_chunks(tags: list[int]) -> list[tuple[int, int]]:
 
 
 def naive_loss(model: PRGC, batch: dict) -> torch.Tensor:
-    """The loss with the sentence repeated for each of its relations, concatenated inputs and dense labels."""
+    """The loss with the sentence repeated for each of its relations, concatenated inputs and
+    dense labels.
+    """
     hidden = model.encode(batch["input_ids"], batch["attention_mask"])
     rows = batch["triples"].tolist()
     copies = batch["instances"].tolist()
@@ -113,7 +121,9 @@ def decodable(batch: dict) -> set:
             assert labels_of(batch["triples"], places, instances, length)[place].tolist() == tags
             sides.append(naive_chunks(tags))
         heads = {(row[1], row[4]) for row in rows if row[0] == number}
-        found |= {(number, *s, relation, *o) for s in sides[0] for o in sides[1] if (s[0], o[0]) in heads}
+        found |= {
+            (number, *s, relation, *o) for s in sides[0] for o in sides[1] if (s[0], o[0]) in heads
+        }
     return found
 
 
@@ -122,7 +132,10 @@ class TestPRGC(ExtractorContract, PlainLoss, Portions):
     oracle, decodable, plain = map(staticmethod, (oracle, decodable, naive_loss))
     ceilings = {"nyt": 99.97, "webnlg": 99.84}
     whole, exact = {"dropout": 0.0, "fallback": False}, {"dropout": 0.0}
-    overfit = {"learning_rate": 5e-3, "steps": 1200}  # the small initial weights of the heads are slow to grow
+    overfit = {
+        "learning_rate": 5e-3,
+        "steps": 1200,
+    }  # the small initial weights of the heads are slow to grow
     portions = prgc, "CELLS_AT_ONCE", "PAIRS_AT_ONCE"
 
     @staticmethod
@@ -145,23 +158,32 @@ def test_thresholds_and_fallback():
 
     def tags(instances):
         return tuple(
-            F.one_hot(part.long(), 3).float().expand(len(instances), -1, -1) * 2 for part in (subject, object_)
+            F.one_hot(part.long(), 3).float().expand(len(instances), -1, -1) * 2
+            for part in (subject, object_)
         )
 
     def run(pair, relation=relation, **settings_):
         config = PRGC.config_class(**settings_)
-        return decode(relation, tags, lambda cells: torch.full((len(cells),), pair), content, config)
+        return decode(
+            relation, tags, lambda cells: torch.full((len(cells),), pair), content, config
+        )
 
     rows, scores = run(1.0)
     assert rows.tolist() == [[0, 1, 1, 1, 2, 3]]
-    p = torch.tensor([2.0, 0, 0]).softmax(dim=0)[0]  # of each tag, so that their geometric mean is the same
+    p = torch.tensor([2.0, 0, 0]).softmax(dim=0)[
+        0
+    ]  # of each tag, so that their geometric mean is the same
     expected = torch.tensor([-3.0]).sigmoid() * torch.tensor(1.0).sigmoid() * p
     torch.testing.assert_close(scores, expected, rtol=1e-5, atol=0)
     assert run(1.0, fallback=False)[0].shape == (0, 6)
     assert run(1.0, pair_threshold=0.8)[0].shape == (0, 6)
     assert run(-1.0, pair_threshold=0.2)[0].shape == (1, 6)
     assert run(1.0, relation_threshold=0.01)[0][:, 3].tolist() == [0, 1]
-    half = {"relation_threshold": 0.5, "pair_threshold": 0.5, "fallback": False}  # strictly, as in the authors' code
+    half = {
+        "relation_threshold": 0.5,
+        "pair_threshold": 0.5,
+        "fallback": False,
+    }  # strictly, as in the authors' code
     for logits, count in (((0.0, 1.0), 0), ((1.0, 0.0), 0), ((0.01, 0.01), 1)):
         assert len(run(logits[1], torch.tensor([[-4.0, logits[0]]]), **half)[0]) == count
 
@@ -175,7 +197,9 @@ def test_an_eager_model_stays_within_its_limits():
         torch.ones(2, 30).bool(),
         PRGC.config_class(),
     )
-    assert torch.cat(asked).tolist() == [[sentence, relation] for sentence in (0, 1) for relation in range(100)]
+    assert torch.cat(asked).tolist() == [
+        [sentence, relation] for sentence in (0, 1) for relation in range(100)
+    ]
     assert torch.bincount(rows[:, 0]).tolist() == [1000, 1000]
 
 
@@ -195,7 +219,9 @@ def test_correspondence_in_blocks(monkeypatch, dropout):
             assert len(blocks) == {1: 6, 100: 3, 10**6: 1}[cells]
             keep = torch.cat([block[2] for block in blocks], dim=1).double()
             assert 0 < keep.mean() < 1
-        plain = layer((x[:, :, None] + y[:, None]).relu() * keep / (1 - exact_rate(dropout)))[..., 0]
+        plain = layer((x[:, :, None] + y[:, None]).relu() * keep / (1 - exact_rate(dropout)))[
+            ..., 0
+        ]
         fast = correspondence(x, y, layer, dropout, seed=7)
         torch.testing.assert_close(fast, plain, rtol=0, atol=1e-12)
         for a, b in zip(
@@ -232,7 +258,9 @@ def test_dropped_pairs_of_a_captured_step_have_the_gradients_of_what_was_kept(mo
     for one, other in zip(fast, plain, strict=True):
         torch.testing.assert_close(one, other)
     monkeypatch.setattr(kernel, "cells_at_once", lambda device: 1)
-    assert len(_DeviceCorrespondence.apply(x, y, w, 0.0).grad_fn.saved_tensors) == 3 + len(x)  # a sentence at a time
+    assert len(_DeviceCorrespondence.apply(x, y, w, 0.0).grad_fn.saved_tensors) == 3 + len(
+        x
+    )  # a sentence at a time
 
 
 def test_a_sum_of_exactly_nothing_has_no_gradient_and_no_dropout_draws_nothing():
@@ -241,7 +269,9 @@ def test_a_sum_of_exactly_nothing_has_no_gradient_and_no_dropout_draws_nothing()
     state = torch.get_rng_state()
     logits = correspondence(x, y, layer, 0.0)
     assert torch.equal(torch.get_rng_state(), state)
-    assert not torch.equal(*(correspondence(x + 1, y, layer, 0.3) for _ in range(2)))  # each draws its own
+    assert not torch.equal(
+        *(correspondence(x + 1, y, layer, 0.3) for _ in range(2))
+    )  # each draws its own
     assert not torch.equal(*(correspondence(x + 1, y, layer, 0.3, seed=seed) for seed in (0, 1)))
     for each in (logits, correspondence(x, y, layer, 0.3, seed=1)):
         for gradient in torch.autograd.grad(each.sum(), (x, y, layer.weight)):

@@ -1,4 +1,6 @@
-"""PtrNet: the recurrence, targets, decoding and loss against plain formulations, and whole models."""
+"""PtrNet: the recurrence, targets, decoding and loss against plain formulations, and whole
+models.
+"""
 
 import itertools
 
@@ -34,26 +36,40 @@ def plain_step(
     """One step as the paper writes it, without dropout, for one sentence.
 
     Args:
-        words: [W, D]; ``hidden`` and ``cell`` [D], the decoder's state; ``written`` [9 D], the sum of what was written.
+        words: [W, D]; ``hidden`` and ``cell`` [D], the decoder's state; ``written`` [9 D], the sum
+            of what was written.
 
     Returns:
-        the new state, pointer logits (4 of [W]), argument vectors [8 D] and relation logits [R + 2].
+        the new state, pointer logits (4 of [W]), argument vectors [8 D] and relation logits [R +
+        2].
     """
-    contexts, queries = [], (model.state_attention(hidden), model.written_attention(model.query(written)))
-    for query, keys, scores in zip(queries, model.attention_keys.weight.chunk(2), model.attention_scores, strict=True):
+    contexts, queries = (
+        [],
+        (model.state_attention(hidden), model.written_attention(model.query(written))),
+    )
+    for query, keys, scores in zip(
+        queries, model.attention_keys.weight.chunk(2), model.attention_scores, strict=True
+    ):
         contexts.append(((query + F.linear(words, keys)).tanh() @ scores).softmax(0) @ words)
-    hidden, cell = (each[0] for each in model.cell(torch.cat([written, *contexts])[None], (hidden[None], cell[None])))
+    hidden, cell = (
+        each[0]
+        for each in model.cell(torch.cat([written, *contexts])[None], (hidden[None], cell[None]))
+    )
     inputs = torch.cat([words, hidden.expand(len(words), -1)], dim=1)
     subject, _ = model.subject_lstm(inputs)
     object_, _ = model.object_lstm(torch.cat([inputs, subject], dim=1))
     pointers = [*model.subject_pointers(subject).T, *model.object_pointers(object_).T]
     s1, s2, o1, o2 = (each.softmax(0) for each in pointers)
-    arguments = torch.cat([s2 @ subject, s1 @ subject, o2 @ object_, o1 @ object_])  # ends weigh first
+    arguments = torch.cat(
+        [s2 @ subject, s1 @ subject, o2 @ object_, o1 @ object_]
+    )  # ends weigh first
     return hidden, cell, pointers, arguments, model.relation_out(torch.cat([hidden, arguments]))
 
 
 def oracle(batch: dict, relations: int):
-    """Decode distributions that put all their weight on the targets; order of the triples as they stand."""
+    """Decode distributions that put all their weight on the targets; order of the triples as
+    they stand.
+    """
     triples, word_ids = batch["triples"], batch["word_ids"]
     classes = torch.full((len(word_ids), 11), PAD)
     pointers = torch.zeros(len(word_ids), 11, 4, dtype=torch.long)
@@ -108,14 +124,20 @@ def plain_spans(logits: torch.Tensor, width: int):
 
 
 def plain_loss(model: PtrNet, batch: dict) -> torch.Tensor:
-    """The loss sentence by sentence and step by step, with PyTorch's own LSTMs over whole inputs."""
+    """The loss sentence by sentence and step by step, with PyTorch's own LSTMs over whole
+    inputs.
+    """
     config, terms = model.config, {"relation": [], "pointers": [[], [], [], []]}
     tokens = model.encode(batch["input_ids"], batch["attention_mask"])
     for number in range(len(tokens)):
         first = batch["word_first"][number]
         u = model.project(tokens[number, first[first >= 0]])
         own = batch["triples"][:, 0] == number
-        rows = torch.tensor(sorted(batch["triples"][own].tolist(), key=lambda row: [row[at] for at in (1, 4, 2, 3, 5)]))
+        rows = torch.tensor(
+            sorted(
+                batch["triples"][own].tolist(), key=lambda row: [row[at] for at in (1, 4, 2, 3, 5)]
+            )
+        )
         h = c = torch.zeros(config.width, dtype=u.dtype)
         written = torch.zeros(9 * config.width, dtype=u.dtype)
         for row in [*rows, None]:
@@ -123,7 +145,9 @@ def plain_loss(model: PtrNet, batch: dict) -> torch.Tensor:
             wanted = NONE if row is None else int(row[3]) + 2
             terms["relation"].append(-scores.log_softmax(0)[wanted])
             if row is not None:
-                for losses, logit, token in zip(terms["pointers"], logits, row[[1, 2, 4, 5]], strict=True):
+                for losses, logit, token in zip(
+                    terms["pointers"], logits, row[[1, 2, 4, 5]], strict=True
+                ):
                     losses.append(-logit.log_softmax(0)[batch["word_ids"][number, token]])
             written = written + torch.cat([arguments, model.relation_embeddings.weight[wanted]])
     return sum(torch.stack(each).mean() for each in (terms["relation"], *terms["pointers"]))
@@ -156,8 +180,14 @@ class TestPtrNet(ExtractorContract, PlainLoss):
 def test_none_comes_first_without_triples_and_last_where_all_of_them_fit():
     rows = np.array([[1, 1, 0, 2, 2], [2, 2, 1, 1, 1], [1, 1, 2, 3, 3]])
     written = [FIRST_RELATION, 2 + FIRST_RELATION, 1 + FIRST_RELATION]
-    for most, classes in ((2, [[NONE, PAD], written[:2]]), (3, [[NONE, PAD, PAD, PAD], [*written, NONE]])):
-        config, batch = PtrNet.config_class(max_triples=most), GoldBatch([rows[:0], rows], [None] * 2, Shape(2, 5))
+    for most, classes in (
+        (2, [[NONE, PAD], written[:2]]),
+        (3, [[NONE, PAD, PAD, PAD], [*written, NONE]]),
+    ):
+        config, batch = (
+            PtrNet.config_class(max_triples=most),
+            GoldBatch([rows[:0], rows], [None] * 2, Shape(2, 5)),
+        )
         made = PtrNet.collate_targets(config, batch)
         assert made["classes"].tolist() == classes
         assert made["positions"][:, :2].tolist() == [[[0] * 4] * 2, [[1, 1, 2, 2], [1, 1, 3, 3]]]
@@ -176,11 +206,15 @@ def test_triples_are_shuffled_by_the_generator_of_the_sentence():
 
     def steps(epoch: int) -> list[list[int]]:
         rngs = [generator(0, epoch, str(number)) for number in range(3)]
-        return PtrNet.collate_targets(PtrNet.config_class(order="epoch"), GoldBatch(rows, rngs, Shape(3, 20)))[
-            "positions"
-        ][..., 0].tolist()
+        return PtrNet.collate_targets(
+            PtrNet.config_class(order="epoch"), GoldBatch(rows, rngs, Shape(3, 20))
+        )["positions"][..., 0].tolist()
 
-    assert [sorted(each) for each in steps(0)] == [[0] * 3 + [*range(0, 30, 5)], [0] * 9, [0, *range(0, 40, 5)]]
+    assert [sorted(each) for each in steps(0)] == [
+        [0] * 3 + [*range(0, 30, 5)],
+        [0] * 9,
+        [0, *range(0, 40, 5)],
+    ]
     assert steps(0) == steps(0) != steps(1)
     assert steps(0)[2][:8] != sorted(steps(0)[2][:8])
 
@@ -196,7 +230,10 @@ def test_best_spans_equal_the_plain_search(seed, length, width):
         probability, subject, object_ = plain_spans(logits[row, :, :length], width)
         assert likelihood[row].exp().item() == pytest.approx(probability)
         if probability:  # else no two spans fit
-            assert (tuple(spans[row, :2].tolist()), tuple(spans[row, 2:].tolist())) == (subject, object_)
+            assert (tuple(spans[row, :2].tolist()), tuple(spans[row, 2:].tolist())) == (
+                subject,
+                object_,
+            )
 
 
 def test_equal_options_take_the_first_maximum_and_start_from_the_object():
@@ -205,7 +242,9 @@ def test_equal_options_take_the_first_maximum_and_start_from_the_object():
 
 
 def test_a_word_alone_holds_no_two_spans():
-    _, likelihood = best_spans(torch.randn(2, 4, 3), torch.tensor([[True, False, False], [False] * 3]), 2)
+    _, likelihood = best_spans(
+        torch.randn(2, 4, 3), torch.tensor([[True, False, False], [False] * 3]), 2
+    )
     assert likelihood.tolist() == [float("-inf")] * 2
 
 
@@ -214,7 +253,9 @@ def test_equal_texts_are_skipped():
     rows = [(1, 2, 3, 4), (1, 2, 4, 5), (1, 1, 5, 5), (1, 2, 3, 3), (6, 6, 7, 7)]
     marked = same_text(torch.tensor([(0, a, b, 0, c, d) for a, b, c, d in rows]), ids, UNK)
     assert marked.tolist() == [True, False, True, False, False]
-    assert same_text(torch.tensor([[0, 0, 1, 0, 3, 4]]), torch.tensor([[8, 7, 7, 8, 7]])).tolist() == [True]
+    assert same_text(
+        torch.tensor([[0, 0, 1, 0, 3, 4]]), torch.tensor([[8, 7, 7, 8, 7]])
+    ).tolist() == [True]
 
 
 def test_equal_texts_are_skipped_in_prediction(tiny_encoder):
@@ -243,13 +284,22 @@ def test_attention_scores_start_as_those_of_a_layer_of_their_width(tiny_encoder)
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10**6))
-def test_the_order_of_the_text_is_that_of_subject_start_object_start_subject_end_relation_object_end(seed):
+def test_the_order_of_the_text_is_that_of_subject_start_object_start_subject_end_relation_object_end(
+    seed,
+):
     rows = np.unique(np.random.default_rng(seed).integers(0, 3, (40, 5)), axis=0)
     np.random.default_rng(seed).shuffle(rows)
-    made = PtrNet.collate_targets(PtrNet.config_class(max_triples=40), GoldBatch([rows], [None], Shape(1, 20)))
-    classes, places = made["classes"][0, : len(rows)] - FIRST_RELATION, made["positions"][0, : len(rows)]
+    made = PtrNet.collate_targets(
+        PtrNet.config_class(max_triples=40), GoldBatch([rows], [None], Shape(1, 20))
+    )
+    classes, places = (
+        made["classes"][0, : len(rows)] - FIRST_RELATION,
+        made["positions"][0, : len(rows)],
+    )
     written = torch.cat([places[:, :2], classes[:, None], places[:, 2:]], dim=1).tolist()
-    assert written == sorted(rows.tolist(), key=lambda row: (row[0], row[3], row[1], row[2], row[4]))
+    assert written == sorted(
+        rows.tolist(), key=lambda row: (row[0], row[3], row[1], row[2], row[4])
+    )
 
 
 def test_scores_are_probabilities_whatever_rounding_makes_of_them(tiny_encoder):

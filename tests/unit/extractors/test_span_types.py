@@ -1,4 +1,6 @@
-"""Types of extracted entities: learnt behind a training, saved with the model, and without effect on the triples."""
+"""Types of extracted entities: learnt behind a training, saved with the model, and without
+effect on the triples.
+"""
 
 import json
 from dataclasses import replace
@@ -25,7 +27,10 @@ from tripleaudit.training.run import train_to
 @pytest.fixture(scope="module")
 def sentences():
     found = with_types(toy_sentences())
-    assert {span.type for s in found for t in s.triples for span in (t.subject, t.object)} == {"long", "short"}
+    assert {span.type for s in found for t in s.triples for span in (t.subject, t.object)} == {
+        "long",
+        "short",
+    }
     return found
 
 
@@ -41,12 +46,19 @@ def typed(model, sentences) -> list[Sentence]:
         batch = model.collate([alignment])
         with model.predicting(), torch.no_grad():
             (states,) = model.encode(batch["input_ids"], batch["attention_mask"])
-        found.append(replace(each, triples=span_types.with_types(model, each.triples, alignment, states)))
+        found.append(
+            replace(each, triples=span_types.with_types(model, each.triples, alignment, states))
+        )
     return found
 
 
 def types_of(sentences) -> list[str | None]:
-    return [span.type for sentence in sentences for t in sentence.triples for span in (t.subject, t.object)]
+    return [
+        span.type
+        for sentence in sentences
+        for t in sentence.triples
+        for span in (t.subject, t.object)
+    ]
 
 
 def test_types_are_learnt_and_change_no_weight(tiny_encoder, sentences):
@@ -60,7 +72,8 @@ def test_types_are_learnt_and_change_no_weight(tiny_encoder, sentences):
     assert set(after) - set(before) == {"types.weight", "types.bias"}
     assert all(torch.equal(after[name], value) for name, value in before.items())
     bare = [
-        Sentence(s.id, s.text, tuple(Triple(t.subject, t.relation, t.object) for t in s.triples)) for s in sentences
+        Sentence(s.id, s.text, tuple(Triple(t.subject, t.relation, t.object) for t in s.triples))
+        for s in sentences
     ]
     assert types_of(typed(model, bare)) == types_of(sentences)
     assert typed(model, bare) == bare  # spans and relations are what they were
@@ -76,7 +89,10 @@ def test_a_corpus_without_types_leaves_the_model_as_it_is(tiny_encoder):
 def test_what_is_extracted_has_types(tiny_encoder, sentences):
     model = model_of(tiny_encoder)
     texts = [sentence.text for sentence in sentences]
-    plain = [replace(s, triples=sentences[0].triples) if s.text == texts[0] else s for s in model.extract(texts)]
+    plain = [
+        replace(s, triples=sentences[0].triples) if s.text == texts[0] else s
+        for s in model.extract(texts)
+    ]
     learn_types(model, sentences, batch_size=4, seed=1)
     found = model.extract(texts)
     assert types_of(found) == types_of(typed(model, found)) and None not in types_of(found)
@@ -84,7 +100,9 @@ def test_what_is_extracted_has_types(tiny_encoder, sentences):
     assert None not in types_of(typed(model, plain))
 
 
-def plain_layer(states: torch.Tensor, labels: torch.Tensor, batches: list[torch.Tensor]) -> torch.nn.Linear:
+def plain_layer(
+    states: torch.Tensor, labels: torch.Tensor, batches: list[torch.Tensor]
+) -> torch.nn.Linear:
     """Zero at first, AdamW at 0.003 over the batches in order."""
     layer = torch.nn.Linear(states.shape[1], int(labels.max()) + 1)
     torch.nn.init.zeros_(layer.weight)
@@ -108,18 +126,39 @@ def test_a_layer_is_learnt_in_20_epochs_of_batches_of_64_or_as_much_as_300_of_th
     spans = [Span(at, at + 1, " ", kind) for at, kind in enumerate(kinds)]
     places = [(at, at + 1) for at in range(entities)]
     monkeypatch.setattr(span_types, "_states", lambda *_: [(text, places, states)])
-    learn_types(model, [Sentence("s", text, tuple(Triple(span, "C", span) for span in spans))], batch_size=1, seed=5)
-    labels, order = torch.tensor([kind == "b" for kind in kinds]).long(), torch.Generator().manual_seed(5)
-    batches = [part for _ in range(epochs) for part in torch.randperm(entities, generator=order).split(64)]
-    torch.testing.assert_close(model.types.weight, plain_layer(states, labels, batches).weight, rtol=0, atol=0)
+    learn_types(
+        model,
+        [Sentence("s", text, tuple(Triple(span, "C", span) for span in spans))],
+        batch_size=1,
+        seed=5,
+    )
+    labels, order = (
+        torch.tensor([kind == "b" for kind in kinds]).long(),
+        torch.Generator().manual_seed(5),
+    )
+    batches = [
+        part for _ in range(epochs) for part in torch.randperm(entities, generator=order).split(64)
+    ]
+    torch.testing.assert_close(
+        model.types.weight, plain_layer(states, labels, batches).weight, rtol=0, atol=0
+    )
 
 
-def test_the_states_of_an_entity_are_those_of_its_first_and_last_token_longest_text_first(tiny_encoder, sentences):
+def test_the_states_of_an_entity_are_those_of_its_first_and_last_token_longest_text_first(
+    tiny_encoder, sentences
+):
     model = model_of(tiny_encoder).eval()
-    wanted = {s.text: [(span.start, span.end) for t in s.triples for span in (t.subject, t.object)] for s in sentences}
-    found = list(span_types._states(model, {text: places for text, places in wanted.items() if places}, 2))
+    wanted = {
+        s.text: [(span.start, span.end) for t in s.triples for span in (t.subject, t.object)]
+        for s in sentences
+    }
+    found = list(
+        span_types._states(model, {text: places for text, places in wanted.items() if places}, 2)
+    )
     texts = [text for text, _, _ in found]
-    assert texts == sorted((text for text, places in wanted.items() if places), key=len, reverse=True)
+    assert texts == sorted(
+        (text for text, places in wanted.items() if places), key=len, reverse=True
+    )
     for text, places, states in found:
         (alignment,) = model.aligner.align([text])
         batch = model.collate([alignment])
@@ -129,18 +168,29 @@ def test_the_states_of_an_entity_are_those_of_its_first_and_last_token_longest_t
         torch.testing.assert_close(states, expected, rtol=0, atol=1e-5)
 
 
-def test_one_of_two_types_of_a_span_is_the_first_and_a_share_has_four_digits(tiny_encoder, monkeypatch):
+def test_one_of_two_types_of_a_span_is_the_first_and_a_share_has_four_digits(
+    tiny_encoder, monkeypatch
+):
     """Spans without offsets teach nothing; of equal states one of three types is wrong."""
     text, nowhere = "tim cook leads", Span(None, None, "x", "c")
-    spans = [Span(0, 3, "tim", "b"), Span(0, 3, "tim", "a"), Span(4, 8, "cook", "b"), Span(9, 14, "leads", "a")]
+    spans = [
+        Span(0, 3, "tim", "b"),
+        Span(0, 3, "tim", "a"),
+        Span(4, 8, "cook", "b"),
+        Span(9, 14, "leads", "a"),
+    ]
     triples = [
-        Triple(one, "C", other) for one, other in ((spans[0], spans[1]), (spans[2], spans[3]), (nowhere, nowhere))
+        Triple(one, "C", other)
+        for one, other in ((spans[0], spans[1]), (spans[2], spans[3]), (nowhere, nowhere))
     ]
     model, asked = model_of(tiny_encoder), []
 
     def equal(_, wanted, size):
         asked.append(wanted)
-        return [(each, places, torch.ones(len(places), 2 * model.hidden_size)) for each, places in wanted.items()]
+        return [
+            (each, places, torch.ones(len(places), 2 * model.hidden_size))
+            for each, places in wanted.items()
+        ]
 
     monkeypatch.setattr(span_types, "_states", equal)
     facts = learn_types(model, [Sentence("s", text, tuple(triples))], batch_size=1, seed=0)
@@ -150,22 +200,42 @@ def test_one_of_two_types_of_a_span_is_the_first_and_a_share_has_four_digits(tin
 
 def test_types_reach_predictions_and_strict_scores(tiny_encoder, sentences, tmp_path, monkeypatch):
     save_sentences(tmp_path / "gold.jsonl", sentences)
-    values = {"epochs": 150, "batch_size": 16, "encoder_learning_rate": 3e-3, "head_learning_rate": 3e-3}
+    values = {
+        "epochs": 150,
+        "batch_size": 16,
+        "encoder_learning_rate": 3e-3,
+        "head_learning_rate": 3e-3,
+    }
     train_to(
         tmp_path / "model", name="casrel", train=sentences, valid=[], encoder=tiny_encoder, values=values, seed=0,
         score=lambda gold, predicted: {"f1": 0.0}, inputs={"train": tmp_path / "gold.jsonl"},
     )  # fmt: skip
-    facts = json.loads((tmp_path / "model" / "provenance.json").read_text())["training"]["entity_types"]
+    facts = json.loads((tmp_path / "model" / "provenance.json").read_text())["training"][
+        "entity_types"
+    ]
     assert facts["types"] == 2 and facts["accuracy"] == 1.0
     model, out = load_extractor(tmp_path / "model"), tmp_path / "predicted.jsonl"
     monkeypatch.setattr(predict, "time", SimpleNamespace(monotonic=lambda: 1000.0))
     predict_files(model, tmp_path / "model", [(tmp_path / "gold.jsonl", out)])
     sidecar = json.loads((tmp_path / "predicted.jsonl.provenance.json").read_text())
-    assert (sidecar["seconds"], sidecar["sentences"]) == (0, len(sentences))  # the clock stood still
+    assert (sidecar["seconds"], sidecar["sentences"]) == (
+        0,
+        len(sentences),
+    )  # the clock stood still
     assert sidecar["settings"] == {"batch_size": 32}
-    types = {span.text: span.type for s in load_sentences(out) for t in s.triples for span in (t.subject, t.object)}
-    assert types and all(kind == ("long" if len(text) > 5 else "short") for text, kind in types.items())
+    types = {
+        span.text: span.type
+        for s in load_sentences(out)
+        for t in s.triples
+        for span in (t.subject, t.object)
+    }
+    assert types and all(
+        kind == ("long" if len(text) > 5 else "short") for text, kind in types.items()
+    )
     made = {"out_scores": tmp_path / "scores.csv", "out_counts": tmp_path / "counts.csv"}
     files = RunFiles(gold=tmp_path / "gold.jsonl", predictions=out, **made)
-    rows = {(row.matching, row.metric): row.value for row in score_run(files, {"study": "s", "corpus": "toy"})}
+    rows = {
+        (row.matching, row.metric): row.value
+        for row in score_run(files, {"study": "s", "corpus": "toy"})
+    }
     assert rows["strict", "f1"] == rows["exact-span", "f1"] > 0

@@ -14,12 +14,17 @@ def oracle(batch: dict, relations: int, **limits):
     """Decode perfect logits (+10 / -10); a subject or relation that is not gold yields nothing."""
     triples = batch["triples"]
     size, length = batch["input_ids"].shape
-    sides = [tag_logits((size, length), triples[:, 0], triples[:, at], triples[:, at + 1]) for at in (1, 4)]
+    sides = [
+        tag_logits((size, length), triples[:, 0], triples[:, at], triples[:, at + 1])
+        for at in (1, 4)
+    ]
     heads, tails = torch.stack(sides, dim=-1).unbind(dim=2)  # of subject and object
 
     def objects(instances):
         logits = torch.full((len(instances), length), -10.0)
-        n, t = torch.nonzero((instances[:, None] == triples[None, :, :4]).all(dim=-1), as_tuple=True)
+        n, t = torch.nonzero(
+            (instances[:, None] == triples[None, :, :4]).all(dim=-1), as_tuple=True
+        )
         logits[n, triples[t, 4]] = 10.0
         return logits
 
@@ -35,12 +40,20 @@ def instances_of(batch: dict) -> list[list[int]]:
     return [[number, *span, relation, count] for (number, relation, count), span in rows]
 
 
-def naive_objects(model: TDEER, hidden: torch.Tensor, mask: torch.Tensor, instance: list[int]) -> torch.Tensor:
+def naive_objects(
+    model: TDEER, hidden: torch.Tensor, mask: torch.Tensor, instance: list[int]
+) -> torch.Tensor:
     """Object-head logits [L] of one instance, as the paper writes the attention."""
     number, start, end, relation = instance
     subject = (hidden[number, start] + hidden[number, end]) / 2
-    y = hidden[number] + subject + model.relation_projection(model.relation_embedding.weight[relation]).relu()
-    q, k, v = (F.relu(y @ part.T) + model.attention_bias for part in model.attention.weight.chunk(3))
+    y = (
+        hidden[number]
+        + subject
+        + model.relation_projection(model.relation_embedding.weight[relation]).relu()
+    )
+    q, k, v = (
+        F.relu(y @ part.T) + model.attention_bias for part in model.attention.weight.chunk(3)
+    )
     scores = (q @ k.T)[:, mask[number].bool()]
     output = scores.softmax(dim=-1) @ v[mask[number].bool()] + v
     return model.object(output)[:, 0]
@@ -62,18 +75,26 @@ def naive_loss(model: TDEER, batch: dict) -> torch.Tensor:
             labels = torch.zeros(length, 2, dtype=torch.float64)
             for row in own:
                 labels[row[places[0]], 0] = labels[row[places[1]], 1] = 1
-            loss = F.binary_cross_entropy_with_logits(layer(hidden[number]), labels, reduction="none")
+            loss = F.binary_cross_entropy_with_logits(
+                layer(hidden[number]), labels, reduction="none"
+            )
             entity = entity + (loss.sum(dim=-1) * mask[number]).sum()
         labels = torch.zeros(len(model.config.relations), dtype=torch.float64)
         labels[[row[3] for row in own]] = 1
-        relation = relation + F.binary_cross_entropy_with_logits(model.relation(hidden[number, 0]), labels)
+        relation = relation + F.binary_cross_entropy_with_logits(
+            model.relation(hidden[number, 0]), labels
+        )
     total = entity / sum(mask[number].sum() for number in numbers) + relation / len(numbers)
     for instance in copies:
         labels = torch.zeros(length, dtype=torch.float64)
         labels[[row[4] for row in rows if row[:4] == instance]] = 1
         logits = naive_objects(model, hidden, mask, instance)
         objects = (
-            objects + (F.binary_cross_entropy_with_logits(logits, labels, reduction="none") * mask[instance[0]]).sum()
+            objects
+            + (
+                F.binary_cross_entropy_with_logits(logits, labels, reduction="none")
+                * mask[instance[0]]
+            ).sum()
         )
     return total + 5.0 * objects / sum(mask[each[0]].sum() for each in copies)
 
@@ -92,8 +113,14 @@ def decodable(batch: dict) -> set:
 
 
 def evidence(logits: list[float]):
-    """Of the subject's head and tail, the relation, the object's head and tail, and the object logit."""
-    heads, tails, objects = torch.full((1, 6, 2), -9.0), torch.full((1, 6, 2), -9.0), torch.full((1, 6), -9.0)
+    """Of the subject's head and tail, the relation, the object's head and tail, and the object
+    logit.
+    """
+    heads, tails, objects = (
+        torch.full((1, 6, 2), -9.0),
+        torch.full((1, 6, 2), -9.0),
+        torch.full((1, 6), -9.0),
+    )
     heads[0, 1, 0], tails[0, 2, 0], relation, heads[0, 3, 1], tails[0, 4, 1], objects[0, 3] = logits
     objects[0, 1] = 3.0  # no object begins there
 
@@ -106,9 +133,18 @@ def evidence(logits: list[float]):
 
 class TestTDEER(ExtractorContract, PlainLoss, Evidence):
     kind, draws, behind = TDEER, True, 6
-    oracle, decodable, plain, evidence = map(staticmethod, (oracle, decodable, naive_loss, evidence))
+    oracle, decodable, plain, evidence = map(
+        staticmethod, (oracle, decodable, naive_loss, evidence)
+    )
     ceilings = {"nyt": 99.73, "webnlg": 98.22}
-    extra = [sentence("tim cook leads apple .", ("tim cook", "C", "apple"), ("tim cook", "C", "leads"), id="several")]
+    extra = [
+        sentence(
+            "tim cook leads apple .",
+            ("tim cook", "C", "apple"),
+            ("tim cook", "C", "leads"),
+            id="several",
+        )
+    ]
 
     @staticmethod
     def prepare(model):
@@ -146,8 +182,14 @@ def test_an_eager_model_stays_within_its_limits():
     for batch in map(random_batch, range(20)):
         assert torch.equal(oracle(batch, 3)[0], oracle(batch, 3, instances_at_once=2)[0])
     assert torch.bincount(rows[:, 0]).tolist() == [1000, 1000]
-    assert decode((ones, ones), -torch.ones(2, 50), objects, torch.ones(2, 30).bool())[0].shape == (0, 6)
-    assert decode((-ones, ones), torch.ones(2, 50), objects, torch.ones(2, 30).bool())[0].shape == (0, 6)
+    assert decode((ones, ones), -torch.ones(2, 50), objects, torch.ones(2, 30).bool())[0].shape == (
+        0,
+        6,
+    )
+    assert decode((-ones, ones), torch.ones(2, 50), objects, torch.ones(2, 30).bool())[0].shape == (
+        0,
+        6,
+    )
 
 
 def test_queries_keys_and_values_start_as_three_square_layers(tiny_encoder):
@@ -169,7 +211,9 @@ def test_relation_embeddings_start_as_keras_has_it(tiny_encoder):
 def test_as_many_positives_as_may_be_are_all_without_a_draw_and_fewer_are_distinct():
     rows = np.array([[1, 1, 0, 2, 2], [4, 4, 1, 5, 5], [6, 6, 2, 1, 1]])
     for seed in range(20):
-        whole, exact = (draw_instances(rows, np.random.default_rng(seed), 1, most) for most in (0, 3))
+        whole, exact = (
+            draw_instances(rows, np.random.default_rng(seed), 1, most) for most in (0, 3)
+        )
         assert whole == exact
         fewer = draw_instances(rows, np.random.default_rng(seed), 0, 2)
         assert [each[3] for each in fewer] == [1, 1]

@@ -1,4 +1,6 @@
-"""UniRel: targets, decoding, the map against the paper's formulas, relations as input, and whole models."""
+"""UniRel: targets, decoding, the map against the paper's formulas, relations as input, and whole
+models.
+"""
 
 import itertools
 
@@ -8,7 +10,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from support.contract import Evidence, ExtractorContract, PlainLoss
-from support.extractors import build, dense, save_tiny_encoder, toy_sentences, training_batch, worked_example
+from support.extractors import (
+    build,
+    dense,
+    save_tiny_encoder,
+    toy_sentences,
+    training_batch,
+    worked_example,
+)
 from tripleaudit.core.errors import UserError
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.decoding import surest
@@ -16,7 +25,9 @@ from tripleaudit.extractors.unirel import HEAD, SPAN, TAIL, UniRel, decode, targ
 
 
 def plain_scores(model: UniRel, states: Tensor) -> Tensor:
-    """The maps as the paper writes them, head by head: logits [B, 3, L + R, L + R] from states [B, L + R, H]."""
+    """The maps as the paper writes them, head by head: logits [B, 3, L + R, L + R] from states
+    [B, L + R, H].
+    """
     query, key = (
         layer(states).unflatten(-1, (3 * model.heads, model.head_size)).transpose(1, 2)
         for layer in (model.query, model.key)
@@ -29,7 +40,10 @@ def perfect(batch: dict, relations: int) -> torch.Tensor:
     """Logits that are sure of the gold cells and of no other."""
     sentences, length = batch["input_ids"].shape
     shape = (sentences, 3, length + relations, length + relations)
-    return 40 * dense(shape, *torch.unravel_index(targets(batch["triples"], length, shape), shape)) - 20
+    return (
+        40 * dense(shape, *torch.unravel_index(targets(batch["triples"], length, shape), shape))
+        - 20
+    )
 
 
 def oracle(batch: dict, relations: int):
@@ -42,9 +56,14 @@ def naive_loss(model: UniRel, batch: dict) -> torch.Tensor:
     expected = plain_scores(model, states)
     torch.testing.assert_close(model.interactions(states), expected)
     labels = (perfect(batch, 4) > 0).double()
-    there = torch.cat([batch["attention_mask"], torch.ones(len(labels), 4, dtype=torch.long)], dim=1).bool()
+    there = torch.cat(
+        [batch["attention_mask"], torch.ones(len(labels), 4, dtype=torch.long)], dim=1
+    ).bool()
     valid = there[:, :, None] & there[:, None]
-    return sum(F.binary_cross_entropy_with_logits(expected[:, m][valid], labels[:, m][valid]) for m in range(3))
+    return sum(
+        F.binary_cross_entropy_with_logits(expected[:, m][valid], labels[:, m][valid])
+        for m in range(3)
+    )
 
 
 def decodable(batch: dict) -> set:
@@ -67,7 +86,11 @@ def evidence(logits: list[float], **options):
     """Of both entities, the links of their ends, and those of each end to and from the relation."""
     maps, r = torch.full((1, 3, 8, 8), -9.0), 7  # two relations behind six tokens
     cells = [(SPAN, 1, 2), (SPAN, 3, 4)]
-    cells += [(which, *cell) for which, a, b in ((HEAD, 1, 3), (TAIL, 2, 4)) for cell in ((a, b), (a, r), (r, b))]
+    cells += [
+        (which, *cell)
+        for which, a, b in ((HEAD, 1, 3), (TAIL, 2, 4))
+        for cell in ((a, b), (a, r), (r, b))
+    ]
     for cell, logit in zip(cells, logits, strict=True):
         maps[(0, *cell)] = logit
     return decode(maps, torch.ones(1, 6, dtype=torch.bool), **options)
@@ -75,7 +98,9 @@ def evidence(logits: list[float], **options):
 
 class TestUniRel(ExtractorContract, PlainLoss, Evidence):
     kind, behind = UniRel, 8
-    oracle, decodable, plain, evidence = map(staticmethod, (oracle, decodable, naive_loss, evidence))
+    oracle, decodable, plain, evidence = map(
+        staticmethod, (oracle, decodable, naive_loss, evidence)
+    )
     ceilings = {"nyt": 99.99, "webnlg": 100.0}
     overfit = {"learning_rate": 5e-3, "steps": 900}
 
@@ -120,12 +145,19 @@ def test_the_encoder_reads_relations_behind_the_sentence_as_its_last_segment(tmp
         states = model.encoder(inputs_embeds=written, token_type_ids=kinds).last_hidden_state[0]
         torch.testing.assert_close(found[row, : len(ids)], states[:-2])
         torch.testing.assert_close(found[row, -2:], states[-2:])
-    torch.testing.assert_close(model.encode(batch["input_ids"], batch["attention_mask"]), found[:, :-2])
+    torch.testing.assert_close(
+        model.encode(batch["input_ids"], batch["attention_mask"]), found[:, :-2]
+    )
 
 
 def test_no_weight_belongs_to_a_relation_and_a_model_takes_others(tiny_encoder, tmp_path):
-    small, large = (build(UniRel, tiny_encoder, relations=[f"r{n}" for n in range(size)]) for size in (1, 60))
-    shapes = [{name: tuple(each.shape) for name, each in model.state_dict().items()} for model in (small, large)]
+    small, large = (
+        build(UniRel, tiny_encoder, relations=[f"r{n}" for n in range(size)]) for size in (1, 60)
+    )
+    shapes = [
+        {name: tuple(each.shape) for name, each in model.state_dict().items()}
+        for model in (small, large)
+    ]
     assert shapes[0] == shapes[1]
     texts = [each.text for each in toy_sentences()]
     small.extract(texts)
@@ -133,19 +165,26 @@ def test_no_weight_belongs_to_a_relation_and_a_model_takes_others(tiny_encoder, 
     small.set_schema(["leads", "founded"])
     assert small.config.relations == ["leads", "founded"]
     assert small.relation_embeddings().shape == (2, 32)
-    words = [small.tokenizer(name, add_special_tokens=False)["input_ids"] for name in ("leads", "was born in london")]
+    words = [
+        small.tokenizer(name, add_special_tokens=False)["input_ids"]
+        for name in ("leads", "was born in london")
+    ]
     assert small.extra_token_ids().tolist() == [words[0] + [0] * 3, words[1]]
     small.save_pretrained(tmp_path / "given")
     again = UniRel.from_pretrained(tmp_path / "given")
     assert again.config.descriptions == {"founded": "was born in london"}
-    assert [each.triples for each in again.extract(texts)] == [each.triples for each in small.extract(texts)]
+    assert [each.triples for each in again.extract(texts)] == [
+        each.triples for each in small.extract(texts)
+    ]
     with pytest.raises(UserError, match="casrel extracts the relations that it was trained on"):
         build(CasRel, tiny_encoder).set_schema(["leads"])
 
 
 def test_too_many_relations_are_refused_with_the_room_they_leave(tiny_encoder):
     names = [f"r{number}" for number in range(150)]
-    with pytest.raises(UserError, match="all 150 relations into the encoder's 160 positions, which leaves 10"):
+    with pytest.raises(
+        UserError, match="all 150 relations into the encoder's 160 positions, which leaves 10"
+    ):
         build(UniRel, tiny_encoder, relations=names)
     model = build(UniRel, tiny_encoder, relations=names[:70])
     assert model.aligner.limit == 90
@@ -163,7 +202,9 @@ def test_an_eager_model_follows_up_64_entities_and_512_pairs_of_a_sentence():
         own = rows[rows[:, 0] == number].tolist()
         assert len({(*row[1:3], *row[4:]) for row in own}) == 512 and len(own) == 3 * 512
         assert len({tuple(row[4:]) for row in own}) == 64
-    assert len(decode(torch.full((2, 3, 23, 23), -0.1), torch.ones(2, 20, dtype=torch.bool))[0]) == 0
+    assert (
+        len(decode(torch.full((2, 3, 23, 23), -0.1), torch.ones(2, 20, dtype=torch.bool))[0]) == 0
+    )
 
 
 def test_of_too_many_the_surest_of_every_sentence_are_followed_up_the_first_of_equal_ones():

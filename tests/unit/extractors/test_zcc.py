@@ -34,10 +34,15 @@ def learnt(encoder, head, steps=60):
 
 
 def test_the_strongest_relation_decides(tiny_encoder):
-    model, texts = build(ZCC, tiny_encoder, head="mcml").eval(), [each.text for each in toy_sentences()]
+    model, texts = (
+        build(ZCC, tiny_encoder, head="mcml").eval(),
+        [each.text for each in toy_sentences()],
+    )
     with torch.inference_mode():
         logits = model(**model.collate(model.aligner.align(texts))).logits
-    assert model.decide(texts) == pytest.approx(logits.sigmoid().max(dim=1).values.tolist(), rel=1e-5)
+    assert model.decide(texts) == pytest.approx(
+        logits.sigmoid().max(dim=1).values.tolist(), rel=1e-5
+    )
 
 
 @pytest.mark.parametrize("head", HEADS)
@@ -87,13 +92,24 @@ def test_evaluation_scores_the_positive_class(tiny_encoder, monkeypatch):
 
 @pytest.mark.parametrize("head", HEADS)
 def test_training_decisions_and_the_gate_from_the_command_line(tiny_encoder, tmp_path, head):
-    sentences = [replace(each, id=f"{copy}-{each.id}") for copy in range(4) for each in toy_sentences()]
+    sentences = [
+        replace(each, id=f"{copy}-{each.id}") for copy in range(4) for each in toy_sentences()
+    ]
     train, test = tmp_path / "train.jsonl", tmp_path / "test.jsonl"
     save_sentences(train, sentences)
     save_sentences(test, toy_sentences())
     settings = {"epochs": 30, "batch_size": 8, "encoder_learning_rate": 3e-3, "head_learning_rate": 3e-3, "patience": 2,
                 "evaluate_from": 12}  # fmt: skip
-    arguments = ["--train", train, "--valid", test, "--encoder", tiny_encoder, "--settings", json.dumps(settings)]
+    arguments = [
+        "--train",
+        train,
+        "--valid",
+        test,
+        "--encoder",
+        tiny_encoder,
+        "--settings",
+        json.dumps(settings),
+    ]
     gate, decisions = tmp_path / "gate", tmp_path / "decisions.jsonl"
     assert run("train", *arguments, "--extractor", f"zcc-{head}", "--out", gate) == 0
     record = json.loads((gate / "provenance.json").read_text())

@@ -9,14 +9,26 @@ from support.sentences import sentence
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Span, Triple, sentence_from_json
 from tripleaudit.corpora.store import save_sentences
-from tripleaudit.generative.extraction import build_task, extract, reference, relations_of, select_texts, summary
+from tripleaudit.generative.extraction import (
+    build_task,
+    extract,
+    reference,
+    relations_of,
+    select_texts,
+    summary,
+)
 from tripleaudit.generative.generate import generate
 from tripleaudit.llm.prices import Prices
 from tripleaudit.llm.section import Access
 from tripleaudit.study.language_models import Generative
 
 SENTENCES = [
-    sentence("Ada leads Acme in Oslo.", ("Ada", "leaderOf", "Acme"), ("Acme", "/org/place", "Oslo"), id="1"),
+    sentence(
+        "Ada leads Acme in Oslo.",
+        ("Ada", "leaderOf", "Acme"),
+        ("Acme", "/org/place", "Oslo"),
+        id="1",
+    ),
     sentence("It rained.", id="2"),
     sentence("Bo leads Zeta.", ("Bo", "leaderOf", "Zeta"), id="3"),
 ]
@@ -24,7 +36,10 @@ SENTENCES = [
 
 def run(tmp_path, answer, setting="open", sentences=SENTENCES, dataset=None, faults=(), **system):
     task = build_task({"setting": setting, **system}, dataset or {}, sentences)
-    with asking(tmp_path, answer, faults=faults, max_retries=1, prices=Prices(1, 2)) as (fake, client):
+    with asking(tmp_path, answer, faults=faults, max_retries=1, prices=Prices(1, 2)) as (
+        fake,
+        client,
+    ):
         return extract(client, sentences, task), task, fake
 
 
@@ -45,7 +60,12 @@ def test_open_extraction_finds_spans_where_it_can(tmp_path):
     results, task, fake = run(tmp_path, answer, reask=False)
     assert [item.parse_status for item in results] == ["ok", "empty", "failed"]
     row = json.loads(json.dumps(results[0].to_json()))
-    assert row["triples"][0] == {"subject": "Ada", "relation": "leads", "object": "Acme", "repeats": 2}
+    assert row["triples"][0] == {
+        "subject": "Ada",
+        "relation": "leads",
+        "object": "Acme",
+        "repeats": 2,
+    }
     (said,) = row["answers"]
     assert (said["text"], said["finish_reason"]) == (answers["Ada leads"], "stop")
     assert said["usage"]["prompt_tokens"] > 0
@@ -55,7 +75,14 @@ def test_open_extraction_finds_spans_where_it_can(tmp_path):
     assert sentence_from_json(predicted.to_json(), "here") == predicted
     assert results[2].prediction(task.relations).triples == ()
     counts = {"texts": 3, "texts_with_triples": 1, "triples": 3, "distinct_triples": 2}
-    counts["statuses"] = {"ok": 1, "repaired": 0, "truncated": 0, "empty": 1, "failed": 1, "refused": 0}
+    counts["statuses"] = {
+        "ok": 1,
+        "repaired": 0,
+        "truncated": 0,
+        "empty": 1,
+        "failed": 1,
+        "refused": 0,
+    }
     assert counts.items() <= summary(results).items()
     assert fake.count == 3
 
@@ -64,9 +91,14 @@ def test_semi_open_extraction_shows_plain_relations_and_maps_them_back(tmp_path)
     dataset = {"entity_types": ["person", "organization"], "verbalise": {"leaderOf": "leads"}}
     answer = '{"triples": [["Ada:person","Leads","Acme:organization"],["Ada","likes","Oslo"]]}'
     results, task, fake = run(tmp_path, answer, "semi-open", SENTENCES[:1], dataset)
-    assert "Relations: leads; place\nTypes: person; organization\nPassage: Ada leads" in passage(fake.requests[0])
+    assert "Relations: leads; place\nTypes: person; organization\nPassage: Ada leads" in passage(
+        fake.requests[0]
+    )
     predicted = results[0].prediction(task.relations)
-    assert [triple.strings for triple in predicted.triples] == [("Ada", "leaderOf", "Acme"), ("Ada", "likes", "Oslo")]
+    assert [triple.strings for triple in predicted.triples] == [
+        ("Ada", "leaderOf", "Acme"),
+        ("Ada", "likes", "Oslo"),
+    ]
     assert results[0].triples[0].subject_type == "person"
 
 
@@ -81,7 +113,9 @@ def test_closed_extraction_asks_for_each_gold_pair_and_once_more_where_it_must(t
     assert fake.count == 4
     assert [len(item.calls) for item in results] == [2, 0, 1]
     assert [item.parse_status for item in results] == ["ok", "empty", "ok"]
-    strings = [triple.strings for item in results for triple in item.prediction(task.relations).triples]
+    strings = [
+        triple.strings for item in results for triple in item.prediction(task.relations).triples
+    ]
     assert strings == [("Ada", "leaderOf", "Acme"), ("Bo", "leaderOf", "Zeta")]
     second = results[2].to_json()["answers"][0]
     assert (second["pair"], second["repaired"]) == (["Bo", "Zeta"], True)
@@ -145,30 +179,51 @@ def test_choosing_texts():
 
 def test_the_reference_has_plain_relations():
     gold = reference(SENTENCES, relations_of({"verbalise": {"leaderOf": "leads"}}, SENTENCES))
-    assert [triple.relation for item in gold for triple in item.triples] == ["leads", "place", "leads"]
+    assert [triple.relation for item in gold for triple in item.triples] == [
+        "leads",
+        "place",
+        "leads",
+    ]
     assert gold[0].triples[0].subject == SENTENCES[0].triples[0].subject
 
 
 def test_the_report_counts_every_answer_once_and_every_paid_one(tmp_path):
-    """A text that occurs twice is paid for once; of the answers before and after a reminder both are paid for."""
-    twins = [sentence("Ada leads Acme.", id="1"), sentence("Ada leads Acme.", id="2"), sentence("It rained.", id="3")]
+    """A text that occurs twice is paid for once; of the answers before and after a reminder both
+    are paid for.
+    """
+    twins = [
+        sentence("Ada leads Acme.", id="1"),
+        sentence("Ada leads Acme.", id="2"),
+        sentence("It rained.", id="3"),
+    ]
 
     def answer(body):
-        again = body["messages"][-2]["role"] == "assistant" and body["messages"][-2]["content"] == "what?"
+        again = (
+            body["messages"][-2]["role"] == "assistant"
+            and body["messages"][-2]["content"] == "what?"
+        )
         good = again and "rained" in body["messages"][-3]["content"]
-        return Reply('[["Ada","leads","Acme"]]' if good else "what?", prompt_tokens=100, completion_tokens=10)
+        return Reply(
+            '[["Ada","leads","Acme"]]' if good else "what?", prompt_tokens=100, completion_tokens=10
+        )
 
     results, task, fake = run(tmp_path, answer, sentences=twins)
     assert fake.count == 4 and [item.parse_status for item in results] == ["failed", "failed", "ok"]
     counts = summary(results)
-    assert (counts["requests"], counts["prompt_tokens"], counts["completion_tokens"]) == (4, 400, 40)
+    assert (counts["requests"], counts["prompt_tokens"], counts["completion_tokens"]) == (
+        4,
+        400,
+        40,
+    )
 
 
 def test_examples_are_shown_with_their_gold_triples_before_the_text(tmp_path):
     training = [
         sentence("Cy leads Omega.", ("Cy", "leaderOf", "Omega"), id="t1"),
         sentence("Nothing here.", id="t2"),
-        sentence("Ada leads Acme in Oslo.", ("Ada", "leaderOf", "Acme"), id="t3"),  # one of the texts
+        sentence(
+            "Ada leads Acme in Oslo.", ("Ada", "leaderOf", "Acme"), id="t3"
+        ),  # one of the texts
     ]
     system = {"setting": "open", "examples": 1}
     task = build_task(system, {"verbalise": {"leaderOf": "leader of"}}, SENTENCES, training)
@@ -178,11 +233,16 @@ def test_examples_are_shown_with_their_gold_triples_before_the_text(tmp_path):
         question, answer = request.messages[len(before) : -1]
         assert (list(request.messages[: len(before)]), request.messages[-1]) == (before, last)
         assert question["role"] == "user" and "Cy leads Omega." in question["content"]
-        assert answer == {"role": "assistant", "content": '{"triples": [["Cy", "leader of", "Omega"]]}'}
+        assert answer == {
+            "role": "assistant",
+            "content": '{"triples": [["Cy", "leader of", "Omega"]]}',
+        }
     closed = build_task({**system, "setting": "closed"}, {}, SENTENCES, training)
     (_, pair, request) = next(closed.requests(SENTENCES))
     assert pair == ("Ada", "Acme") and request.messages[-2]["content"] == "leader of"
-    with pytest.raises(UserError, match="2 examples are asked for, and the training split has 1 to show"):
+    with pytest.raises(
+        UserError, match="2 examples are asked for, and the training split has 1 to show"
+    ):
         build_task({"examples": 2}, {}, SENTENCES, training)
 
 
@@ -198,7 +258,18 @@ def test_answers_without_triples_are_counted_in_a_warning(tmp_path, caplog, answ
     save_sentences(tmp_path / "texts", SENTENCES[:1])
     with FakeEndpoint(answer) as fake:
         endpoints = {"e": {"base_url": fake.url, "model": "m"}}
-        section = {"endpoints": endpoints, "datasets": {"d": {"corpus": "c"}}, "systems": {"s": {"endpoint": "e"}}}
-        access = Access(Generative.model_validate({**section, "cache": str(tmp_path / "cache")}).full(), "study")
-        generate(access, "d", "s", *(tmp_path / name for name in ("texts", "answers", "predictions", "report")))
+        section = {
+            "endpoints": endpoints,
+            "datasets": {"d": {"corpus": "c"}},
+            "systems": {"s": {"endpoint": "e"}},
+        }
+        access = Access(
+            Generative.model_validate({**section, "cache": str(tmp_path / "cache")}).full(), "study"
+        )
+        generate(
+            access,
+            "d",
+            "s",
+            *(tmp_path / name for name in ("texts", "answers", "predictions", "report")),
+        )
     assert [each.getMessage() for each in caplog.records if each.levelname == "WARNING"] == said

@@ -16,7 +16,10 @@ SECTION = {
         "local": {"serve": {"source": "smollm2"}, "max_tokens": 64},
     },
     "datasets": {"d": {"corpus": "demo", "limit": 5}, "e": {"corpus": "demo"}},
-    "systems": {"a": {"endpoint": "paid"}, "b": {"endpoint": "local", "setting": "closed", "datasets": ["d"]}},
+    "systems": {
+        "a": {"endpoint": "paid"},
+        "b": {"endpoint": "local", "setting": "closed", "datasets": ["d"]},
+    },
 }
 
 
@@ -27,9 +30,14 @@ def full(**changes):
 def test_what_the_section_leaves_out_is_the_codes_default():
     section = full()
     by_section = settings.endpoint(section, "paid")
-    assert by_section == Endpoint("https://llm.example/v1", "m", name="paid", api_key_env="SOME_KEY")
+    assert by_section == Endpoint(
+        "https://llm.example/v1", "m", name="paid", api_key_env="SOME_KEY"
+    )
     local = settings.endpoint(section, "local")
-    found = [(each.timeout, each.concurrency, each.max_tokens, each.temperature) for each in (by_section, local)]
+    found = [
+        (each.timeout, each.concurrency, each.max_tokens, each.temperature)
+        for each in (by_section, local)
+    ]
     assert local.model == "smollm2" and found == [(120, 4, 800, 0), (600, 1, 64, 0)]
 
 
@@ -42,10 +50,24 @@ def identity(of="endpoints", name="paid", **changes):
 
 
 def test_transport_does_not_decide_a_result():
-    transport = {"base_url": "https://other.example/v1", "api_key_env": "K2", "timeout": 5, "concurrency": 9}
+    transport = {
+        "base_url": "https://other.example/v1",
+        "api_key_env": "K2",
+        "timeout": 5,
+        "concurrency": 9,
+    }
     assert identity(**transport, max_retries=1, prices={"input": 1, "output": 1}) == identity()
-    changes = ({"model": "n"}, {"temperature": 1}, {"max_tokens": 5}, {"seed": 3}, {"structured": "off"})
-    changed = {identity("systems", "a", prompt="open-document"), *(identity(**each) for each in changes)}
+    changes = (
+        {"model": "n"},
+        {"temperature": 1},
+        {"max_tokens": 5},
+        {"seed": 3},
+        {"structured": "off"},
+    )
+    changed = {
+        identity("systems", "a", prompt="open-document"),
+        *(identity(**each) for each in changes),
+    }
     assert len(changed - {identity()}) == len(changes) + 1
 
 
@@ -58,7 +80,9 @@ def test_the_section_is_read_from_json_or_a_study(tmp_path):
     section, study = settings.read_section('{"endpoints": {}}', "mine")
     assert (section["systems"], study) == ({}, "mine")
     path = tmp_path / "study.yaml"
-    path.write_text("study: s1\ncorpora: {c: {files: {train: a, test: b}}}\ngenerative: {budget: 2}\n")
+    path.write_text(
+        "study: s1\ncorpora: {c: {files: {train: a, test: b}}}\ngenerative: {budget: 2}\n"
+    )
     section, study = settings.read_section(str(path))
     assert (section["budget"], section["datasets"], study) == (2, {}, "s1")
     with pytest.raises(UserError, match="not valid JSON"):

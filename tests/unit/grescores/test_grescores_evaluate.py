@@ -23,7 +23,10 @@ OFFICIAL = Settings("official", resamples=0)
 
 
 def values(system, settings=PLAIN, **inputs):
-    return {name: score.value for name, score in evaluate(Inputs(System(system), **inputs), settings).scores.items()}
+    return {
+        name: score.value
+        for name, score in evaluate(Inputs(System(system), **inputs), settings).scores.items()
+    }
 
 
 def test_lengths_and_coverage_by_mode():
@@ -36,15 +39,21 @@ def test_hard_matching_in_closed_form():
     """Two predicted, one of them gold, three gold."""
     gold = System({"x": [A, ["c", "R_1", "d"], C]})
     scores = hard_match(System({"x": [["a", "r", "B"], ["c", "r 1", "x"]]}), gold, False, 0, 0)
-    assert [scores[name].value for name in ("precision", "recall", "f1")] == pytest.approx([0.5, 1 / 3, 0.4])
+    assert [scores[name].value for name in ("precision", "recall", "f1")] == pytest.approx(
+        [0.5, 1 / 3, 0.4]
+    )
 
 
 def test_hard_matching_by_mode():
     gold = System({"x": [A, B], "y": [C], "z": []})
     system = System({"x": [A, A, C], "y": [], "z": [A]})
     micro = hard_match(system, gold, False, 0, 0)
-    assert [micro[name].value for name in ("precision", "recall", "f1")] == pytest.approx([1 / 3, 1 / 3, 1 / 3])
-    macro = hard_match(system, gold, True, 0, 0)  # y has no prediction, z no gold: both are left out
+    assert [micro[name].value for name in ("precision", "recall", "f1")] == pytest.approx(
+        [1 / 3, 1 / 3, 1 / 3]
+    )
+    macro = hard_match(
+        system, gold, True, 0, 0
+    )  # y has no prediction, z no gold: both are left out
     assert [macro[name].value for name in ("precision", "recall")] == pytest.approx([2 / 3, 0.5])
     assert macro["f1"].texts == 1
     both = values(system.texts, gold=gold)
@@ -73,18 +82,27 @@ def test_judgements_that_cover_other_texts_are_reported(caplog):
 def test_texts_without_judgement_are_reported(caplog):
     with caplog.at_level(logging.WARNING):
         evaluate(Inputs(System({"x": [A], "y": [A]}), verdicts={"x": [True]}), PLAIN)
-    assert "FS" in caplog.text and "2 have triples, 0 judged texts are not among them" in caplog.text
+    assert (
+        "FS" in caplog.text and "2 have triples, 0 judged texts are not among them" in caplog.text
+    )
 
 
 def test_shares_of_unreadable_and_refused_answers():
-    system = System({"x": [A], "y": [], "z": [], "w": []}, {"x": "ok", "y": "failed", "z": "refused", "w": "truncated"})
+    system = System(
+        {"x": [A], "y": [], "z": [], "w": []},
+        {"x": "ok", "y": "failed", "z": "refused", "w": "truncated"},
+    )
     scores = evaluate(Inputs(system), PLAIN).scores
     assert (scores["parse_failures"].value, scores["refusals"].value) == (0.5, 0.25)
 
 
 def test_record_says_how_scores_were_made():
     record = evaluate(Inputs(System({"x": [A, ["", "r", "b"]], "y": []})), PLAIN).record
-    assert (record["texts"], record["texts_without_triples"], record["dropped_triples"]) == (2, 1, 1)
+    assert (record["texts"], record["texts_without_triples"], record["dropped_triples"]) == (
+        2,
+        1,
+        1,
+    )
     assert record["mode"] == "default"
     with pytest.raises(UserError, match="no text to score"):
         evaluate(Inputs(System({})), PLAIN)
@@ -113,7 +131,12 @@ SECTION = {
             "level": "document",
             "gold": {"triples": "gold.json", "granularity": "gold-gs.json"},
             "systems": {
-                "openchat": {"triples": "o.json", "factualness": "o-fs.json", "setting": "open", "judge": True},
+                "openchat": {
+                    "triples": "o.json",
+                    "factualness": "o-fs.json",
+                    "setting": "open",
+                    "judge": True,
+                },
                 "mine": {"triples": "m.jsonl", "setting": "semi-open", "seed": 7},
             },
         },
@@ -134,20 +157,40 @@ def given(tmp_path, monkeypatch):
     for name in (*STORED, "t.jsonl", "u.jsonl"):
         (tmp_path / name).write_text("{}\n", encoding="utf-8")
     corpora = {"c": {"files": {"train": "t.jsonl", "test": "u.jsonl"}}}
-    own = {"corpora": corpora, "extractors": {"casrel": None}, "generative": GENERATIVE, "grescores": SECTION}
-    return lambda section=SECTION, **sections: {"study": "s", **own, "grescores": section, **sections}
+    own = {
+        "corpora": corpora,
+        "extractors": {"casrel": None},
+        "generative": GENERATIVE,
+        "grescores": SECTION,
+    }
+    return lambda section=SECTION, **sections: {
+        "study": "s",
+        **own,
+        "grescores": section,
+        **sections,
+    }
 
 
 def write_texts(name, *rows):
     """Write texts, each with its triples."""
     names = ("subject", "relation", "object")
-    write_jsonl(name, [{"text": text, "triples": [dict(zip(names, t, strict=True)) for t in of]} for text, *of in rows])
+    write_jsonl(
+        name,
+        [
+            {"text": text, "triples": [dict(zip(names, t, strict=True)) for t in of]}
+            for text, *of in rows
+        ],
+    )
 
 
 def scored(plan, dataset, place):
-    """Score the systems of a data set, whose files lie where ``place`` says; returns the name of the rows, and them."""
+    """Score the systems of a data set, whose files lie where ``place`` says; returns the name of
+    the rows, and them.
+    """
     text, files = plan.spec(dataset)
-    write_dataset_scores(json.loads(text), [place(file) for file in files], Access({}, "s"), "scores.csv")
+    write_dataset_scores(
+        json.loads(text), [place(file) for file in files], Access({}, "s"), "scores.csv"
+    )
     return f"grescores/{dataset}.csv", Path("scores.csv").read_text(encoding="utf-8")
 
 
@@ -155,10 +198,18 @@ def test_a_data_set_is_scored_into_tidy_rows(given, kept):
     write_json("gold.json", {"x": [A, B], "y": [C]})
     write_json("gold-gs.json", {"x": {"1": "N/A"}})
     write_json("o.json", {"x": [A], "y": []})
-    write_json("o-fs.json", {"x": {"score": 1.0, "results": [True]}, "y": {"score": 0, "results": []}})
+    write_json(
+        "o-fs.json", {"x": {"score": 1.0, "results": [True]}, "y": {"score": 0, "results": []}}
+    )
     write_json("judged.json", {"x": {"1": "N/A"}})
     write_texts("m.jsonl", ("x",))
-    kept(*scored(Study(given()).grescores, "cdr", lambda file: "judged.json" if "/judged/" in file else file))
+    kept(
+        *scored(
+            Study(given()).grescores,
+            "cdr",
+            lambda file: "judged.json" if "/judged/" in file else file,
+        )
+    )
     records = json.loads(sidecar_of("scores.csv").read_text(encoding="utf-8"))["records"]
     assert [record["triples"] for record in records] == [3, 1, 0]
 
@@ -184,8 +235,12 @@ def test_systems_that_the_study_queries_are_rows_of_their_own_texts(given, kept)
     own = {"mine": {"level": "sentence", "corpus": "c", "extractors_judged": True}}
     section = {**SECTION, "embedder": None, "datasets": own}
     plan = Study(given(section, extractors={}, systems=systems)).grescores
-    assert set(plan.to_judge("mine")) == {f"c-original-nz-{name}" for name in ("all", "some", "broken")}
-    assert plan.texts("mine", "c-original-nz-all") == ["results/s/protocols/c/original/nz/test.jsonl"]
+    assert set(plan.to_judge("mine")) == {
+        f"c-original-nz-{name}" for name in ("all", "some", "broken")
+    }
+    assert plan.texts("mine", "c-original-nz-all") == [
+        "results/s/protocols/c/original/nz/test.jsonl"
+    ]
     runs = plan.study.report.table_inputs(SimpleNamespace(table="gre-sentence"))["runs"]
     assert runs == ["results/s/systems.json"]
     p, q, z = (["a", relation, "b"] for relation in "pqz")

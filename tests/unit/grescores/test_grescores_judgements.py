@@ -59,7 +59,11 @@ def test_verdicts_of_malformed_triples_are_left_out_by_default():
         ('{"parts": ["a r b", "a r c"]}', 0, 2),
         ("- a | r | b\n- a | r | c", 0, 2),
         ("(a, r, b), (a, r, c)", 0, 2),
-        (" N/A (The triple is already specific and cannot be broken down further.)\nGranularity: 0", 0, 0),
+        (
+            " N/A (The triple is already specific and cannot be broken down further.)\nGranularity: 0",
+            0,
+            0,
+        ),
         ("No split needed.", 0, 0),
         ("The statement cannot be split further.", 0, 0),
         ("It depends.", 0, None),
@@ -79,12 +83,17 @@ def test_numbers_of_parts(answer, brackets, parts):
 
 def test_granularity_in_closed_form():
     """The poster's example: four triples with 3, 0, 0 and 2 parts."""
-    answers = {str(number): '["a", "r", "b"]' * parts or "N/A" for number, parts in enumerate((3, 0, 0, 2))}
+    answers = {
+        str(number): '["a", "r", "b"]' * parts or "N/A" for number, parts in enumerate((3, 0, 0, 2))
+    }
     system = System({"x": [A], "empty": [], "unsplit": [A]})
     splits = {"x": answers, "empty": {}, "foreign": {"t": "N/A"}}
     expected = (math.exp(-3) + 1 + 1 + math.exp(-2)) / 4
     assert expected == pytest.approx(0.54628, abs=1e-5)
-    assert granularity(system, splits, official=True) == {"x": pytest.approx(expected), "foreign": 1}
+    assert granularity(system, splits, official=True) == {
+        "x": pytest.approx(expected),
+        "foreign": 1,
+    }
     assert granularity(system, splits, official=False) == {"x": pytest.approx(expected)}
 
 
@@ -98,7 +107,9 @@ def test_stored_answers_of_another_form_are_refused(tmp_path):
 
 
 class Said:
-    """Answers by what stands in the last message: the first of ``answers`` whose key does; keeps what was asked."""
+    """Answers by what stands in the last message: the first of ``answers`` whose key does; keeps
+    what was asked.
+    """
 
     def __init__(self, answers):
         self.answers, self.asked = answers, []
@@ -110,10 +121,17 @@ class Said:
 
 def test_a_judge_is_queried_once_for_each_distinct_triple_and_again_if_unreadable(tmp_path):
     said = Said({'"c"': "hm", "sunny": "True.", "": "false"})
-    texts = {"It is sunny.": [A, A, B, ["", "r", "b"]], "It rains.": [A], "Nothing.": [], "x": [["Désirée", "à", "é"]]}
+    texts = {
+        "It is sunny.": [A, A, B, ["", "r", "b"]],
+        "It rains.": [A],
+        "Nothing.": [],
+        "x": [["Désirée", "à", "é"]],
+    }
     with asking(tmp_path, said, prices=Prices(1, 2)) as (_, client):
         details, report = judge(System(texts), client, load_prompt("judge"), most_unreadable=0.5)
-        assert report.paid["requests"] == 5  # the first answer of the unreadable one was paid for, too
+        assert (
+            report.paid["requests"] == 5
+        )  # the first answer of the unreadable one was paid for, too
         assert report.paid["cost"] == pytest.approx(client.store.spent(), abs=1e-15)
     assert details == {
         "It is sunny.": {"score": 2 / 3, "results": [True, True, None, False]},
@@ -132,28 +150,45 @@ def test_splitting_queries_once_for_a_triple_of_many_texts(tmp_path):
     system = System({"x": [A, B], "y": [A], "empty": []})
     with asking(tmp_path, said) as (_, client):
         details, report = split(system, client, load_prompt("split"), most_unreadable=0.5)
-        assert split(system, client, load_prompt("split"), most_unreadable=0.5)[0] == details  # all from the cache
+        assert (
+            split(system, client, load_prompt("split"), most_unreadable=0.5)[0] == details
+        )  # all from the cache
     assert len(said.asked) == 3  # two triples, the unreadable one twice
     assert (report.questions, report.repeated, report.unparsed) == (2, 1, 1)
     values = granularity(system, details, official=False)
-    assert values == {"x": pytest.approx(math.exp(-2)), "y": pytest.approx(math.exp(-2))}  # the other one is missing
+    assert values == {
+        "x": pytest.approx(math.exp(-2)),
+        "y": pytest.approx(math.exp(-2)),
+    }  # the other one is missing
 
 
 def test_too_many_unreadable_verdicts_are_an_error_and_few_are_missing_values(tmp_path):
     system = System({f"text {number}": [A] for number in range(20)})
-    with asking(tmp_path, Said({"text 7\n": "hm", "text 11\n": "hm", "": "true"})) as (fake, client):
-        with pytest.raises(UserError, match=r"2 of 20 answers cannot be read, expected at most 5%.*'hm'"):
+    with asking(tmp_path, Said({"text 7\n": "hm", "text 11\n": "hm", "": "true"})) as (
+        fake,
+        client,
+    ):
+        with pytest.raises(
+            UserError, match=r"2 of 20 answers cannot be read, expected at most 5%.*'hm'"
+        ):
             judge(system, client, load_prompt("judge"), most_unreadable=0.05)
-        judge(system, client, load_prompt("judge"), most_unreadable=0.1)  # exactly as many as may be
+        judge(
+            system, client, load_prompt("judge"), most_unreadable=0.1
+        )  # exactly as many as may be
         paid = fake.count
         details, report = judge(system, client, load_prompt("judge"))
         assert fake.count == paid == 22  # nothing is paid again once the threshold is raised
     assert report.coverage == pytest.approx(0.9) and report.unparsed == 2
     assert details["text 7"] == {"score": 0.0, "results": [None]}
     verdicts = {text: entry["results"] for text, entry in details.items()}
-    assert set(factualness(system, verdicts, official=False)) == set(system.texts) - {"text 7", "text 11"}
+    assert set(factualness(system, verdicts, official=False)) == set(system.texts) - {
+        "text 7",
+        "text 11",
+    }
     result = evaluate(Inputs(system, verdicts=verdicts), Settings(resamples=0))
-    assert result.scores["fs"].value == 1 and result.scores["fs_coverage"].value == pytest.approx(0.9)
+    assert result.scores["fs"].value == 1 and result.scores["fs_coverage"].value == pytest.approx(
+        0.9
+    )
 
 
 def test_a_judge_whose_thought_leaves_no_room_is_advised_how_to_get_more(tmp_path):

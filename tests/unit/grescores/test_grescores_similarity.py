@@ -60,7 +60,9 @@ def cs(gold, predicted, official=False, phi=0.95, **options):
 
 
 def test_cosines_of_sums_of_vectors():
-    vectors = triple_vectors([tuple(triple) for triple in (ABR, BRA, ASB)], elements(System({"t": [ABR, ASB]})))
+    vectors = triple_vectors(
+        [tuple(triple) for triple in (ABR, BRA, ASB)], elements(System({"t": [ABR, ASB]}))
+    )
     assert (vectors @ vectors[0]).tolist() == pytest.approx([1, 1, 2 / 3], abs=1e-6)
 
 
@@ -124,12 +126,17 @@ def test_a_folder_runs_no_code_and_fetches_nothing(tmp_path, monkeypatch):
     for name in ("config.json", "modules.json", "model.safetensors"):
         (tmp_path / name).write_text("{}")
     FolderEncoder(tmp_path)
-    assert seen["trust_remote_code"] is False and seen["local_files_only"] and seen["model_kwargs"]["use_safetensors"]
+    assert (
+        seen["trust_remote_code"] is False
+        and seen["local_files_only"]
+        and seen["model_kwargs"]["use_safetensors"]
+    )
 
 
 @pytest.mark.thorough
 def test_minilm_ranks_stored_systems_as_published(real_data, minilm):
-    """US and CS of the first 60 texts of three data sets, against the published scores of the whole sets.
+    """US and CS of the first 60 texts of three data sets, against the published scores of the whole
+    sets.
 
     docs/grescores.md has the correlations on all texts of five data sets (0.99 for US).
     """
@@ -157,9 +164,13 @@ def test_minilm_ranks_stored_systems_as_published(real_data, minilm):
         system = read_system(folder / f"{dataset}_{model}_1.json", "sro").restricted(texts)
         found.add(strings_of([gold, system]))
         unique[dataset, model] = np.mean(list(uniqueness(system, found, matching, True).values()))
-        complete[dataset, model] = np.mean(list(completeness(system, gold, found, matching, True).values()))
+        complete[dataset, model] = np.mean(
+            list(completeness(system, gold, found, matching, True).values())
+        )
     us_rank = spearmanr(list(unique.values()), [value[0] for value in published.values()]).statistic
     assert us_rank >= 0.85
     for dataset in ("nyt10m_rand_500", "wiki20m_rand_500", "wiki80_rand_800"):
-        models = sorted((key for key in published if key[0] == dataset), key=lambda key: published[key][1])
+        models = sorted(
+            (key for key in published if key[0] == dataset), key=lambda key: published[key][1]
+        )
         assert sorted(models, key=complete.get) == models

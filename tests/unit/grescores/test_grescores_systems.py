@@ -16,28 +16,38 @@ def write(path, value):
 
 
 def test_processed_results_keep_malformed_triples(tmp_path):
-    path = write(tmp_path / "s.json", {"t": [["a", "r", "b"], ["a", "r"], ["a", "", "b"], ["a", 1, True]]})
+    path = write(
+        tmp_path / "s.json", {"t": [["a", "r", "b"], ["a", "r"], ["a", "", "b"], ["a", 1, True]]}
+    )
     system = read_system(path)
     assert len(system.texts["t"]) == 4
     assert clean(system.texts["t"]) == ([("a", "r", "b"), ("a", "1", "true")], 2)
 
 
 @pytest.mark.parametrize(
-    "name, plain", [("/people/person/place_lived", "place lived"), ("per:employee_of", "employee_of")]
+    "name, plain",
+    [("/people/person/place_lived", "place lived"), ("per:employee_of", "employee_of")],
 )
 @pytest.mark.parametrize("count", [1, 5, 20])
 def test_gold_with_the_relation_last_is_recognised_by_its_names(tmp_path, name, plain, count):
     gold = {f"text {n}": [[f"s{n}", f"o{n}", name]] for n in range(count)}
     path = write(tmp_path / "g.json", gold)
-    assert read_system(path).texts == {f"text {n}": [[f"s{n}", plain, f"o{n}"]] for n in range(count)}
+    assert read_system(path).texts == {
+        f"text {n}": [[f"s{n}", plain, f"o{n}"]] for n in range(count)
+    }
     assert read_system(path, "sro").texts["text 0"] == [["s0", "o0", name]]
 
 
 def test_open_relations_with_few_objects_are_not_turned_round(tmp_path):
     """Nothing tells such triples from gold with the relation last; who knows is asked."""
-    given = {f"text {n}": [[f"Ann{n}", f"wrote her {n}th letter to", ("Bo", "Cy", "Di")[n % 3]]] for n in range(20)}
+    given = {
+        f"text {n}": [[f"Ann{n}", f"wrote her {n}th letter to", ("Bo", "Cy", "Di")[n % 3]]]
+        for n in range(20)
+    }
     path = write(tmp_path / "g.json", given)
-    with pytest.raises(UserError, match="3 different last parts .such as 'Bo'. .* expected 'order: sro'"):
+    with pytest.raises(
+        UserError, match="3 different last parts .such as 'Bo'. .* expected 'order: sro'"
+    ):
         read_system(path)
     assert read_system(path, "sro").texts == given
     assert read_system(path, "sor").texts["text 1"] == [["Ann1", "Cy", "wrote her 1th letter to"]]
@@ -54,7 +64,11 @@ def test_cdr_labels_and_gold_sentences(tmp_path):
 
 def test_project_lines_join_equal_texts(tmp_path):
     triple = Triple(Span(0, 1, "A"), "near", Span(2, 3, "B"), 0.5)
-    sentences = [Sentence("1", "A B", (triple,)), Sentence("2", "A B", (triple,)), Sentence("3", "C", ())]
+    sentences = [
+        Sentence("1", "A B", (triple,)),
+        Sentence("2", "A B", (triple,)),
+        Sentence("3", "C", ()),
+    ]
     save_sentences(tmp_path / "p.jsonl", sentences)
     system = read_system(tmp_path / "p.jsonl")
     assert system.texts == {"A B": [["A", "near", "B"], ["A", "near", "B"]], "C": []}
@@ -83,6 +97,8 @@ def test_other_forms_are_refused(tmp_path, value, message):
 
 
 def test_bad_lines_are_named(tmp_path):
-    (tmp_path / "x.jsonl").write_text('{"text": "a", "triples": []}\n{"text": "a"}\n', encoding="utf-8")
+    (tmp_path / "x.jsonl").write_text(
+        '{"text": "a", "triples": []}\n{"text": "a"}\n', encoding="utf-8"
+    )
     with pytest.raises(UserError, match="line 2: expected an object with 'text'"):
         read_system(tmp_path / "x.jsonl")

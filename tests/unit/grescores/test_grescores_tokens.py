@@ -15,13 +15,24 @@ def test_long_texts_without_blanks_take_linear_time():
 
 
 def test_tokens_of_triples():
-    assert mean_tokens([("Peter Munk", "founder of", "Barrick Gold"), ("Peter Munk", 3, "Barrick Gold")]) == 3
+    assert (
+        mean_tokens(
+            [("Peter Munk", "founder of", "Barrick Gold"), ("Peter Munk", 3, "Barrick Gold")]
+        )
+        == 3
+    )
     assert mean_tokens([("a b", "c", "d"), ("a", "b", None)]) == 2
     assert mean_tokens([]) is None
 
 
 def test_vocabulary_of_the_published_topic_models(real_data):
-    """CDR's dictionary comes out word for word in size; the others take longer and are in docs/grescores.md."""
-    texts = json.loads((real_data / "genres" / "lda_text" / "cdr_all_text.json").read_text(encoding="utf-8"))
-    words = {word for text in texts for word in tokens(text) if word.isalnum() and word not in STOP_WORDS}
+    """CDR's dictionary comes out word for word in size; the others take longer and are in
+    docs/grescores.md.
+    """
+    texts = json.loads(
+        (real_data / "genres" / "lda_text" / "cdr_all_text.json").read_text(encoding="utf-8")
+    )
+    words = {
+        word for text in texts for word in tokens(text) if word.isalnum() and word not in STOP_WORDS
+    }
     assert len(words) == 16_144

@@ -1,4 +1,6 @@
-"""Topical similarity: closed forms, and inference that depends on nothing but the text and the model."""
+"""Topical similarity: closed forms, and inference that depends on nothing but the text and the
+model.
+"""
 
 import math
 import random
@@ -53,7 +55,12 @@ def test_triples_are_joined_with_a_blank_or_as_published():
     assert joined(triples, official=False) == "Ann met Bo . Lyon is in France ."
     assert joined(triples, official=True) == "Ann met Bo .Lyon is in France ."
     words = content_words
-    assert words(joined(triples, official=True)) == ["Ann", "met", "Bo", "France"]  # ".Lyon" is lost
+    assert words(joined(triples, official=True)) == [
+        "Ann",
+        "met",
+        "Bo",
+        "France",
+    ]  # ".Lyon" is lost
     assert "Lyon" in words(joined(triples, official=False))
 
 
@@ -103,7 +110,9 @@ def test_evaluated_texts_go_behind_a_share_of_the_others():
     """Also a repeated one; a text that is not trained on changes nothing."""
     texts = ["a", "x", "b", "c", "y", "x", "d"]
     assert arranged(texts, {"x", "y", "z"}, 0.5) == ["a", "b", "x", "y", "x", "c", "d"]
-    assert arranged(texts, {"x", "y"}, 0)[:3] == arranged(texts, {"x", "y"}, 1)[-3:] == ["x", "y", "x"]
+    assert (
+        arranged(texts, {"x", "y"}, 0)[:3] == arranged(texts, {"x", "y"}, 1)[-3:] == ["x", "y", "x"]
+    )
     assert arranged(texts, [], 0.5) == texts
 
 
@@ -115,7 +124,11 @@ def test_a_text_of_the_first_update_scores_higher_than_one_of_a_later_one():
     own = [" ".join(draw.choices(words, k=20)) for _ in range(40)]
     system = System({text: [text.split()[:3]] for text in own})
     first, last = (
-        fmean(topical_similarity(system, train_topics(arranged(others + own, own, after), 20, 0, 100), True).values())
+        fmean(
+            topical_similarity(
+                system, train_topics(arranged(others + own, own, after), 20, 0, 100), True
+            ).values()
+        )
         for after in (0, 1)
     )
     assert first > 1.2 * last
@@ -131,8 +144,13 @@ def test_errors_say_what_was_expected(tmp_path):
         read_texts(tmp_path / "y.json")
 
 
-# Lowest and highest TS over five retrained official models (K 50, 1500 documents), and their spread as tolerance.
-CDR = {"vicuna-1.5-7b": (0.5739, 0.6309), "gpt-3.5-turbo-1106": (0.7869, 0.8526), "openchat": (0.7608, 0.8191)}
+# Lowest and highest TS over five retrained official models (K 50, 1500 documents), and their spread
+# as tolerance.
+CDR = {
+    "vicuna-1.5-7b": (0.5739, 0.6309),
+    "gpt-3.5-turbo-1106": (0.7869, 0.8526),
+    "openchat": (0.7608, 0.8191),
+}
 
 
 @pytest.mark.thorough
@@ -146,16 +164,22 @@ def test_cdr_lies_within_the_spread_of_retrained_models(real_data):
         assert fmean(topical_similarity(system, model, official=True).values()) == value
 
 
-# TS printed in the paper; the spread over eight retrained models, three of them with the other texts shuffled, is 4.8
+# TS printed in the paper; the spread over eight retrained models, three of them with the other
+# texts shuffled, is 4.8
 DOCRED = {"vicuna-1.5-7b": 0.231, "gpt-3.5-turbo-1106": 0.504, "openchat": 0.397}
 
 
 @pytest.mark.thorough
 def test_docred_with_the_evaluated_texts_where_the_validation_set_stood(real_data):
     folder = real_data / "genres"
-    systems = {name: read_system(folder / "processed_results" / f"docred_rand_200_{name}_1.json") for name in DOCRED}
+    systems = {
+        name: read_system(folder / "processed_results" / f"docred_rand_200_{name}_1.json")
+        for name in DOCRED
+    }
     texts = read_texts(folder / "datasets" / "docred_all.json")
     texts = arranged(texts, next(iter(systems.values())).texts, 0.755)
     model = train_topics(texts, 100, 0, chunk_size=390)
     for name, published in DOCRED.items():
-        assert fmean(topical_similarity(systems[name], model, True).values()) == pytest.approx(published, abs=0.048)
+        assert fmean(topical_similarity(systems[name], model, True).values()) == pytest.approx(
+            published, abs=0.048
+        )

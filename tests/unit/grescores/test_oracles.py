@@ -1,7 +1,8 @@
 """Stored aggregates of GenRES from stored outputs and judgements, in the official mode, to 1e-9.
 
-Every row of ``data/reported/genres_oracles.csv`` of the package whose input is at hand is recomputed. Rows that are
-known to differ are listed with the reason; any other difference fails, and so does a listed row that agrees.
+Every row of ``data/reported/genres_oracles.csv`` of the package whose input is at hand is
+recomputed. Rows that are known to differ are listed with the reason; any other difference fails,
+and so does a listed row that agrees.
 """
 
 import csv
@@ -21,10 +22,22 @@ DIFFERENT = {
     ("cdr_rand_200", "groundtruth", "#tri"): OLDER_GOLD,
     ("cdr_rand_200", "groundtruth", "#tok"): OLDER_GOLD,
     ("cdr_rand_200", "groundtruth", "GS"): OLDER_GOLD,
-    ("wiki20m_rand_500", "gpt-3.5-turbo-1106", "FS"): "the stored aggregate does not follow from its own details",
+    (
+        "wiki20m_rand_500",
+        "gpt-3.5-turbo-1106",
+        "FS",
+    ): "the stored aggregate does not follow from its own details",
 }
-METRICS = {"#tri": "ntri", "#tok": "ntok", "FS": "fs", "GS": "gs", "CS": "cs", "CS (concatenated embedding)": "cs"}
-# Rows whose inputs are among the stored files, by metric; fewer would mean that the test compares nothing.
+METRICS = {
+    "#tri": "ntri",
+    "#tok": "ntok",
+    "FS": "fs",
+    "GS": "gs",
+    "CS": "cs",
+    "CS (concatenated embedding)": "cs",
+}
+# Rows whose inputs are among the stored files, by metric; fewer would mean that the test compares
+# nothing.
 AT_HAND = {"#tri": 20, "#tok": 20, "FS": 15, "GS": 18, "CS": 15, "CS (concatenated embedding)": 10}
 
 
@@ -39,7 +52,9 @@ STORED = {  # where details of a metric lie, how their files end, and what reads
 def inputs_of(folder, dataset, model, metric):
     """The official inputs of one oracle, None where a file is not at hand."""
     place, ending, name, read = STORED.get(metric, ("processed_results", "_1", "", None))
-    triples, gold = (folder / "processed_results" / f"{dataset}_{of}_1.json" for of in (model, "groundtruth"))
+    triples, gold = (
+        folder / "processed_results" / f"{dataset}_{of}_1.json" for of in (model, "groundtruth")
+    )
     details = folder / place / f"{dataset}_{model}{ending}.json"
     if not all(path.exists() for path in (triples, details, gold)):
         return None
@@ -65,7 +80,8 @@ def test_stored_aggregates_follow_from_stored_details(real_data, root):
     assert compared == AT_HAND
 
 
-# computed once from the same files, to the printed digit those of the paper for NYT10m: percent, texts scored
+# computed once from the same files, to the printed digit those of the paper for NYT10m: percent,
+# texts scored
 HARD_MATCHING = {
     ("nyt10m_rand_500", "gpt-3.5_closed"): (29.343, 26.636, 27.537, 500),
     ("nyt10m_rand_500", "gpt-3.5_semi"): (5.196, 12.694, 6.510, 202),
@@ -87,7 +103,10 @@ def test_gold_of_the_data_sets_is_verbalised_as_published(real_data):
     folder = real_data / "genres"
     for dataset in ("docred_rand_200", "nyt10m_rand_500", "wiki20m_rand_500", "wiki80_rand_800"):
         raw = read_system(folder / "datasets" / f"{dataset}.json", "sor")
-        assert raw.texts == read_system(folder / "processed_results" / f"{dataset}_groundtruth_1.json").texts
+        assert (
+            raw.texts
+            == read_system(folder / "processed_results" / f"{dataset}_groundtruth_1.json").texts
+        )
     cdr = read_system(folder / "datasets" / "cdr_rand_200.json")
     relations = Counter(triple[1] for triples in cdr.texts.values() for triple in triples)
     assert relations == {"not induced by": 1642, "induced by": 435}

@@ -21,7 +21,9 @@ from tripleaudit.llm.reading import (
 )
 
 ABC = ("a", "b", "c")
-CASES = json.loads((Path(__file__).parents[2] / "data" / "answers.json").read_text(encoding="utf-8"))
+CASES = json.loads(
+    (Path(__file__).parents[2] / "data" / "answers.json").read_text(encoding="utf-8")
+)
 
 
 @pytest.mark.parametrize(("text", "triples", "status"), CASES["triples"])
@@ -32,9 +34,19 @@ def test_answers_and_their_status(text, triples, status):
 
 
 def test_repeats_are_counted_and_keep_their_first_position():
-    parsed = parse_triples('[["a","b","c"],["d","e","f"],["d","e","f"],["a","b","c"],["d","e","f"]]')
-    assert [(triple.strings, triple.repeats) for triple in parsed.records] == [(ABC, 2), (("d", "e", "f"), 3)]
-    assert parsed.records[0].to_json() == {"subject": "a", "relation": "b", "object": "c", "repeats": 2}
+    parsed = parse_triples(
+        '[["a","b","c"],["d","e","f"],["d","e","f"],["a","b","c"],["d","e","f"]]'
+    )
+    assert [(triple.strings, triple.repeats) for triple in parsed.records] == [
+        (ABC, 2),
+        (("d", "e", "f"), 3),
+    ]
+    assert parsed.records[0].to_json() == {
+        "subject": "a",
+        "relation": "b",
+        "object": "c",
+        "repeats": 2,
+    }
     assert "repeats" not in parse_triples('[["a","b","c"]]').records[0].to_json()
     assert parsed.status == "ok"
 
@@ -45,7 +57,9 @@ def test_malformed_items_are_counted():
 
 
 def test_types_are_cut_off_only_where_they_are_types():
-    parsed = parse_triples('[["Paris:LOCATION","in","Star Wars: A New Hope"]]', entity_types=["location", "person"])
+    parsed = parse_triples(
+        '[["Paris:LOCATION","in","Star Wars: A New Hope"]]', entity_types=["location", "person"]
+    )
     (triple,) = parsed.records
     assert triple.strings == ("Paris", "in", "Star Wars: A New Hope")
     assert (triple.subject_type, triple.object_type) == ("LOCATION", None)
@@ -59,21 +73,26 @@ def test_the_status_of_the_answer_counts():
     assert parse_triples(Answer("no", "refused")).status == "refused"
 
 
-# a line with separators is a form of answer of its own, in which the beginning of a list of lists may be read otherwise
+# a line with separators is a form of answer of its own, in which the beginning of a list of lists
+# may be read otherwise
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="|;\t"), max_size=6)
 TRIPLES = st.lists(st.lists(WORDS, min_size=3, max_size=3), max_size=5)
 
 
 @settings(max_examples=150, deadline=None)
 @given(TRIPLES, st.booleans(), st.booleans(), st.data())
-def test_the_beginning_of_an_answer_gives_the_beginning_of_its_triples(rows, wrapped, objects, data):
+def test_the_beginning_of_an_answer_gives_the_beginning_of_its_triples(
+    rows, wrapped, objects, data
+):
     if objects:
         rows = [dict(zip(("subject", "relation", "object"), row, strict=True)) for row in rows]
     text = json.dumps({"triples": rows} if wrapped else rows, ensure_ascii=data.draw(st.booleans()))
     whole = [(t.strings, t.repeats) for t in parse_triples(text).records]
     cut = data.draw(st.integers(0, len(text)))
     part = parse_triples(text[:cut])
-    assert [t.strings for t in part.records] == [strings for strings, _ in whole][: len(part.records)]
+    assert [t.strings for t in part.records] == [strings for strings, _ in whole][
+        : len(part.records)
+    ]
 
 
 @settings(max_examples=150, deadline=None)

@@ -1,4 +1,6 @@
-"""The client against a server that misbehaves: nothing is lost, nothing is paid twice, limits hold."""
+"""The client against a server that misbehaves: nothing is lost, nothing is paid twice, limits
+hold.
+"""
 
 import hashlib
 import json
@@ -8,7 +10,18 @@ import signal
 
 import pytest
 
-from support.fake_endpoint import FakeEndpoint, Reply, Rules, asking, cut, drop, endpoint, malformed, requests, status
+from support.fake_endpoint import (
+    FakeEndpoint,
+    Reply,
+    Rules,
+    asking,
+    cut,
+    drop,
+    endpoint,
+    malformed,
+    requests,
+    status,
+)
 from support.processes import forked
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence
@@ -26,7 +39,9 @@ def test_answers_come_in_order_and_are_sent_once(tmp_path):
     asked = requests(12) + requests(12)
     with asking(tmp_path, lambda body: body["messages"][-1]["content"]) as (fake, client):
         answers = client.complete_all(asked)
-        assert [answer.text for answer in answers] == [item.messages[0]["content"] for item in asked]
+        assert [answer.text for answer in answers] == [
+            item.messages[0]["content"] for item in asked
+        ]
         assert {answer.status for answer in answers} == {"ok"}
         assert fake.count == 12
         again = client.complete_all(asked)
@@ -36,16 +51,26 @@ def test_answers_come_in_order_and_are_sent_once(tmp_path):
 
 
 def test_a_conversation_is_sent_as_it_is(tmp_path):
-    turns = [{"role": role, "content": role[::-1]} for role in ("system", "user", "assistant", "user")]
+    turns = [
+        {"role": role, "content": role[::-1]} for role in ("system", "user", "assistant", "user")
+    ]
     with asking(tmp_path, seed=7, extra={"top_k": 3}) as (fake, client):
         client.complete_all([Request(turns, max_tokens=9, stop=["\n"])])
-    sent = {"messages": turns, "max_tokens": 9, "seed": 7, "top_k": 3, "stop": ["\n"], "temperature": 0}
+    sent = {
+        "messages": turns,
+        "max_tokens": 9,
+        "seed": 7,
+        "top_k": 3,
+        "stop": ["\n"],
+        "temperature": 0,
+    }
     sent |= {"model": "fake", "_path": "/v1/chat/completions"}
     assert fake.requests == [sent]
 
 
 @pytest.mark.parametrize(
-    "fault", [*map(status, (408, 409, 425, 429, 500, 503)), drop(), cut(), malformed(), malformed("{}")]
+    "fault",
+    [*map(status, (408, 409, 425, 429, 500, 503)), drop(), cut(), malformed(), malformed("{}")],
 )
 def test_a_passing_fault_is_retried(tmp_path, fault):
     with asking(tmp_path, "fine", faults=[fault, fault]) as (fake, client):
@@ -62,7 +87,9 @@ def test_no_proxy_stands_before_a_server_on_this_machine(tmp_path, monkeypatch):
 
 def test_a_server_without_structured_outputs_is_queried_without(tmp_path):
     refusal = status(400, message="response_format is not supported")
-    with FakeEndpoint("[]", faults=lambda _, body: refusal if "response_format" in body else None) as fake:
+    with FakeEndpoint(
+        "[]", faults=lambda _, body: refusal if "response_format" in body else None
+    ) as fake:
         with Client(endpoint(fake, concurrency=1), tmp_path) as client:
             answers = client.complete_all(requests(3, schema=SCHEMA))
         assert [answer.status for answer in answers] == ["ok"] * 3
@@ -72,14 +99,22 @@ def test_a_server_without_structured_outputs_is_queried_without(tmp_path):
             assert all(answer.cached for answer in client.complete_all(requests(3, schema=SCHEMA)))
         with (
             Client(endpoint(fake, structured="json_schema"), tmp_path / "other") as client,
-            pytest.raises(EndpointError, match="rejects every request: status 400: response_format is not supported"),
+            pytest.raises(
+                EndpointError,
+                match="rejects every request: status 400: response_format is not supported",
+            ),
         ):
             client.complete_all(requests(1, schema=SCHEMA))
 
 
 def test_a_server_that_dies_halfway_costs_only_what_is_missing(tmp_path):
-    with asking(tmp_path, faults=lambda number, _: drop() if number >= 20 else None, max_retries=1) as (fake, client):
-        with pytest.raises(EndpointError, match="does not answer after 2 attempts.*of 60 answers are there; run again"):
+    with asking(
+        tmp_path, faults=lambda number, _: drop() if number >= 20 else None, max_retries=1
+    ) as (fake, client):
+        with pytest.raises(
+            EndpointError,
+            match="does not answer after 2 attempts.*of 60 answers are there; run again",
+        ):
             client.complete_all(requests(60))
         assert fake.count < 60
         first = {json.dumps(body["messages"]) for body in fake.answered}
@@ -120,12 +155,18 @@ def test_the_budget_is_never_exceeded_and_the_run_can_be_resumed(tmp_path):
         # 0.01 for the ten tokens of every answer, at most 0.02
         paid = endpoint(fake, prices=Prices(0, 1000), max_tokens=20, concurrency=4)
         with Client(paid, tmp_path, budget=0.105) as client:
-            with pytest.raises(BudgetExceeded, match=r"of 0\.105 is used up.*9 of 30 answers are there; run again"):
+            with pytest.raises(
+                BudgetExceeded, match=r"of 0\.105 is used up.*9 of 30 answers are there; run again"
+            ):
                 client.complete_all(requests(30))
             assert client.store.spent() == client.store.committed() == pytest.approx(0.09)
         with Client(paid, tmp_path, budget=10) as client:
             answers = client.complete_all(requests(30))
-            assert client.store.spent() == sum(answer.cost for answer in answers) == pytest.approx(0.30)
+            assert (
+                client.store.spent()
+                == sum(answer.cost for answer in answers)
+                == pytest.approx(0.30)
+            )
             assert client.totals.cost == pytest.approx(0.21)
         assert fake.count == 30
 
@@ -144,19 +185,27 @@ def test_what_a_killed_job_had_in_flight_goes_on_to_count_when_it_is_sent_again(
         with Client(paid, tmp_path, budget=1) as client:
             assert client.store.committed() == pytest.approx(0.02)
             client.complete_all(requests(1))
-            assert client.store.spent() == pytest.approx(0.01) and client.store.lost() == pytest.approx(0.02)
+            assert client.store.spent() == pytest.approx(
+                0.01
+            ) and client.store.lost() == pytest.approx(0.02)
             assert client.store.committed() == pytest.approx(0.03)
 
 
 def test_the_estimate_is_made_without_sending(tmp_path):
-    with asking(tmp_path, Reply("[]", completion_tokens=10), prices=Prices(1, 2), max_tokens=100) as (fake, client):
+    with asking(
+        tmp_path, Reply("[]", completion_tokens=10), prices=Prices(1, 2), max_tokens=100
+    ) as (fake, client):
         before = estimate(client, requests(8))
         client.complete_all(requests(2))
         after = estimate(client, requests(8) + requests(8))
         assert fake.count == 2
     assert (before.total, before.cached, before.to_pay, before.completion_limit) == (8, 0, 8, 800)
     assert (after.total, after.cached, after.to_pay) == (8, 2, 6)
-    assert (after.prompt_tokens, after.completion_tokens, after.completion_limit) == (6 * 4, 60, 600)
+    assert (after.prompt_tokens, after.completion_tokens, after.completion_limit) == (
+        6 * 4,
+        60,
+        600,
+    )
     assert after.cost == pytest.approx((24 * 1 + 60 * 2) / 1e6)
     assert (after + before).total == 16
 
@@ -176,7 +225,9 @@ def test_the_estimate_knows_of_thought(tmp_path):
 def test_missing_usage_is_estimated(tmp_path):
     with asking(tmp_path, Reply("12345678", usage=False)) as (_, client):
         assert client.complete_all(requests(1))[0].usage == Usage(4, 2, estimated=True)
-    assert usage_of({}, {"input": ["abcd", "ab"]}, (10, 0)) == Usage(2, 0, estimated=True)  # of texts to embed
+    assert usage_of({}, {"input": ["abcd", "ab"]}, (10, 0)) == Usage(
+        2, 0, estimated=True
+    )  # of texts to embed
 
 
 def test_embeddings_are_stored_text_by_text(tmp_path):
@@ -189,21 +240,45 @@ def test_embeddings_are_stored_text_by_text(tmp_path):
         with Client(endpoint(fake), tmp_path) as client:
             assert (client.embed(["a", "b", "a"]) == first).all() and fake.count == 2
             assert estimate_embeddings(client, ["c", "b", "new"]).to_pay == 1
-    assert first.shape == (3, 8) and (first[0] == first[2]).all() and not (first[0] == first[1]).all()
-    assert first[1].tolist() == pytest.approx([byte / 255 for byte in hashlib.sha256(b"b").digest()[:8]])
+    assert (
+        first.shape == (3, 8) and (first[0] == first[2]).all() and not (first[0] == first[1]).all()
+    )
+    assert first[1].tolist() == pytest.approx(
+        [byte / 255 for byte in hashlib.sha256(b"b").digest()[:8]]
+    )
     assert (second[1] == first[0]).all()
 
 
 def refused(code: int, message: str, name: str, **more):
-    return status(code, body={"error": {"message": message, "type": "invalid_request_error", "code": name}}, **more)
+    return status(
+        code,
+        body={"error": {"message": message, "type": "invalid_request_error", "code": name}},
+        **more,
+    )
 
 
 MISSING = ("The model 'm' does not exist", "model_not_found")
 UNUSABLE = {  # what the service says, of the endpoint, words of the sentence
-    "address": ({}, {"base_url": "http://127.0.0.1:9/v1"}, "127.0.0.1:9/v1) does not answer after 5 attempts"),
-    "key": ({"faults": [status(401, message="bad key")]}, {}, "refuses all requests: status 401: bad key"),
-    "no key": ({}, {"api_key_env": "NO_KEY"}, "variable NO_KEY is not set; expected it to hold the key"),
-    "no header": ({}, {"headers": {"x": "env:NO_X"}}, "NO_X is not set; expected it to hold the header 'x'"),
+    "address": (
+        {},
+        {"base_url": "http://127.0.0.1:9/v1"},
+        "127.0.0.1:9/v1) does not answer after 5 attempts",
+    ),
+    "key": (
+        {"faults": [status(401, message="bad key")]},
+        {},
+        "refuses all requests: status 401: bad key",
+    ),
+    "no key": (
+        {},
+        {"api_key_env": "NO_KEY"},
+        "variable NO_KEY is not set; expected it to hold the key",
+    ),
+    "no header": (
+        {},
+        {"headers": {"x": "env:NO_X"}},
+        "NO_X is not set; expected it to hold the header 'x'",
+    ),
     "forbidden": ({"faults": [status(403)]}, {}, "refuses all requests: status 403: no"),
     "model-404": (
         {"faults": [refused(404, *MISSING)]},
@@ -215,8 +290,16 @@ UNUSABLE = {  # what the service says, of the endpoint, words of the sentence
         {},
         "refuses all requests: status 400: The model 'm' does not exist",
     ),
-    "quota": ({"faults": [refused(429, "no quota", "insufficient_quota", retry_after=60)]}, {}, "429: no quota"),
-    "effort": ({"rules": Rules()}, {"reasoning_effort": "low"}, "rejects every request: status 400: Unrecognized"),
+    "quota": (
+        {"faults": [refused(429, "no quota", "insufficient_quota", retry_after=60)]},
+        {},
+        "429: no quota",
+    ),
+    "effort": (
+        {"rules": Rules()},
+        {"reasoning_effort": "low"},
+        "rejects every request: status 400: Unrecognized",
+    ),
 }
 
 
@@ -226,7 +309,9 @@ def test_what_does_not_work_is_said_after_the_first_request_and_nothing_is_paid(
     service, values, words = UNUSABLE[case]
     with asking(tmp_path, **service, **values, prices=Prices(1, 1)) as (fake, client):
         with pytest.raises(UserError, match=re.escape(words)) as error:
-            client.complete_all(requests(1 if "rules" in service else 9))  # of a bad request others may be good
+            client.complete_all(
+                requests(1 if "rules" in service else 9)
+            )  # of a bad request others may be good
         assert "\n" not in str(error.value) and fake.count <= 1 and not fake.books
         assert client.store.committed() == 0
 
@@ -234,7 +319,9 @@ def test_what_does_not_work_is_said_after_the_first_request_and_nothing_is_paid(
 def test_a_context_too_short_for_the_prompt(tmp_path):
     texts = [Sentence("1", "Ada left.", ()), Sentence("2", "word " * 900 + "the end.", ())]
     with asking(tmp_path, context=1024, max_tokens=200) as (fake, client):
-        with pytest.raises(UserError, match="context of 1024 tokens is too short .*up to 200; .*the end") as error:
+        with pytest.raises(
+            UserError, match="context of 1024 tokens is too short .*up to 200; .*the end"
+        ) as error:
             extract(client, texts, Task("open", load_prompt("open")))
         assert "\n" not in str(error.value) and fake.count == 0
         assert len(extract(client, texts[:1], Task("open", load_prompt("open")))) == 1

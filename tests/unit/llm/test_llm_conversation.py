@@ -1,11 +1,22 @@
-"""Threads: order of calls, history, restarts, reminders, early stopping, branches; answered by hand."""
+"""Threads: order of calls, history, restarts, reminders, early stopping, branches; answered by
+hand.
+"""
 
 import json
 
 import pytest
 
 from tripleaudit.core.errors import UserError
-from tripleaudit.llm.conversation import Limits, Piece, Talk, TokenCounter, answered, converse, counters, fitting
+from tripleaudit.llm.conversation import (
+    Limits,
+    Piece,
+    Talk,
+    TokenCounter,
+    answered,
+    converse,
+    counters,
+    fitting,
+)
 from tripleaudit.llm.endpoint import Answer, Usage
 from tripleaudit.llm.reading import parse_entities
 from tripleaudit.llm.units import Unit, text_of
@@ -49,7 +60,9 @@ class Script:
 
 def run(pieces, limits, answer, state=None):
     script, shown = Script(answer), [Piece(i, (Unit(text),)) for i, text in enumerate(pieces)]
-    return answered(converse(shown, TALK, limits, TokenCounter(words, overhead=0), state), script), script
+    return answered(
+        converse(shown, TALK, limits, TokenCounter(words, overhead=0), state), script
+    ), script
 
 
 def where(conversation):
@@ -61,7 +74,11 @@ def test_iterations_follow_each_piece_in_one_thread():
     assert script.shown == ["show 0 a", "more 0", "more 0", "show 1 b", "more 1", "more 1"]
     assert where(talked) == [(0, 0, 0), (0, 1, 0), (0, 2, 0), (1, 0, 0), (1, 1, 0), (1, 2, 0)]
     history = script.requests[-1].messages
-    assert [message["role"] for message in history] == ["system", *["user", "assistant"] * 5, "user"]
+    assert [message["role"] for message in history] == [
+        "system",
+        *["user", "assistant"] * 5,
+        "user",
+    ]
     assert json.loads(history[2]["content"])["entities"][0]["name"] == "show 0 a"
 
 
@@ -92,19 +109,29 @@ def test_iterating_ends_where_the_context_does():
 def test_a_piece_too_long_is_split_further_and_nothing_is_lost():
     text = " ".join(f"w{n}" for n in range(100))
     talked, script = run([text, "end"], Limits(0, 60, 5), lambda _: EMPTY)
-    shown = [message.removeprefix("show 0 ") for message in script.shown if message.startswith("show 0")]
+    shown = [
+        message.removeprefix("show 0 ") for message in script.shown if message.startswith("show 0")
+    ]
     assert "".join(shown) == text and len(shown) > 1
     assert {turn.piece for turn in talked.turns} == {0, 1}
 
 
 def test_a_piece_is_divided_at_every_context_without_its_needles():
     words_of = lambda first, last: " ".join(f"w{n}" for n in range(first, last)) + " "  # noqa: E731
-    units = (Unit(words_of(0, 3), "a"), Unit(words_of(3, 20)), Unit(words_of(20, 25), "b"), Unit(words_of(25, 40)))
+    units = (
+        Unit(words_of(0, 3), "a"),
+        Unit(words_of(3, 20)),
+        Unit(words_of(20, 25), "b"),
+        Unit(words_of(25, 40)),
+    )
     counter = TokenCounter(words, overhead=0)
     for context in range(20, 51):
         parts = list(fitting(Piece(4, units), 9, TALK, Limits(1, context, 5), counter))
         assert text_of([unit for part in parts for unit in part.units]) == text_of(units)
-        assert [unit for part in parts for unit in part.units if unit.needle] == [units[0], units[2]]
+        assert [unit for part in parts for unit in part.units if unit.needle] == [
+            units[0],
+            units[2],
+        ]
         assert all(part.index == 4 and words(part.text) + 2 + 1 + 5 <= context for part in parts)
 
 
@@ -115,13 +142,22 @@ def test_a_context_too_short_for_anything_is_refused_before_any_request():
 
 def test_an_unreadable_answer_is_asked_for_once_more_and_then_given_up():
     answers = iter(["prose", '[{"type": "T", "name": "a"}]', "prose", "still prose", "[]"])
-    talked, script = run(["x"], Limits(2, None, 10), lambda _: Answer(next(answers), "ok", usage=Usage(3, 2)))
+    talked, script = run(
+        ["x"], Limits(2, None, 10), lambda _: Answer(next(answers), "ok", usage=Usage(3, 2))
+    )
     assert [turn.parsed.status for turn in talked.turns] == ["ok", "failed", "empty"]
     assert [len(turn.answers) for turn in talked.turns] == [2, 2, 1]
     assert talked.turns[0].usage == Usage(6, 4)
     assert script.shown[1].startswith("remind the answer holds no JSON")
     history = [message["content"] for message in script.requests[-1].messages]
-    assert history == ["open", "show 0 x", '[{"type": "T", "name": "a"}]', "more 0", '{"entities": []}', "more 0"]
+    assert history == [
+        "open",
+        "show 0 x",
+        '[{"type": "T", "name": "a"}]',
+        "more 0",
+        '{"entities": []}',
+        "more 0",
+    ]
 
 
 def test_refusals_and_truncations():
@@ -158,10 +194,16 @@ def test_usage_teaches_the_counter():
     assert counter.messages([*sent, {"role": "user", "content": "x" * 10}]) == 55
     for nothing in (Usage(10, 5, estimated=True), Usage(0, 5)):
         counter.observe(sent, Answer("", "ok", usage=nothing))
-    assert counter.messages(sent) == 50 and counter.messages([{"role": "user", "content": "y" * 10}]) == 5
+    assert (
+        counter.messages(sent) == 50
+        and counter.messages([{"role": "user", "content": "y" * 10}]) == 5
+    )
     counter.observe(sent, Answer("", "ok", usage=Usage(25, 5)))
     assert counter.text("x" * 30) == 15 and counter.messages(sent) == 25  # the densest text counts
-    assert TokenCounter().messages(sent) == 34 + 8 and (Limits().iterations, Limits().reserve) == (3, 4095)
+    assert TokenCounter().messages(sent) == 34 + 8 and (Limits().iterations, Limits().reserve) == (
+        3,
+        4095,
+    )
 
 
 def test_tokenizer_counter(tmp_path):

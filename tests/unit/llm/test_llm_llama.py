@@ -15,14 +15,23 @@ from tripleaudit.llm.reading import STATUSES, parse_label
 
 
 def local(model: str = "smollm2") -> Endpoint:
-    return Endpoint.from_config("local", {"serve": {"source": "smollm2"}, "model": model, "max_tokens": 8})
+    return Endpoint.from_config(
+        "local", {"serve": {"source": "smollm2"}, "model": model, "max_tokens": 8}
+    )
 
 
 def test_an_answer_depends_on_its_request_alone(smollm2, tmp_path):
-    """Neither on the order nor on what the server has read before, and it is the same on one core and on two."""
+    """Neither on the order nor on what the server has read before, and it is the same on one
+    core and on two.
+    """
     texts = [f"Bo Lind leads Acme {number}. " * number for number in (1, 3, 2)]
     asked = [Request([{"role": "user", "content": f"Who leads?\n{text}"}]) for text in texts]
-    values = {"text": "Bo leads Acme.", "subject": "Bo", "object": "Acme", "relations": "leads; owns"}
+    values = {
+        "text": "Bo leads Acme.",
+        "subject": "Bo",
+        "object": "Acme",
+        "relations": "leads; owns",
+    }
     asked.append(load_prompt("closed").request(**values))
     found = []
     for threads, order in ((1, asked), (2, asked[::-1])):
@@ -32,13 +41,17 @@ def test_an_answer_depends_on_its_request_alone(smollm2, tmp_path):
             answers = dict(zip(map(id, order), client.complete_all(order), strict=True))
             reported = {"role": "assistant", "content": answers[id(asked[0])].text}
             messages = [*asked[0].messages, reported, {"role": "user", "content": "Who else?"}]
-            answers["more"] = client.complete_all([Request(messages)])[0]  # in one order right after its start
+            answers["more"] = client.complete_all([Request(messages)])[
+                0
+            ]  # in one order right after its start
             process = server._process
         assert process.poll() == 0 and "listening" in (tmp_path / "logs" / "server.log").read_text()
         found.append([answers[id(one)] for one in asked] + [answers["more"]])
     assert [answer.text for answer in found[0]] == [answer.text for answer in found[1]]
     assert all(answer.text and 0 < answer.usage.completion_tokens <= 8 for answer in found[0])
-    assert {answer.served["model"] for answer in found[0]} == {smollm2.stem}  # and no path of this machine
+    assert {answer.served["model"] for answer in found[0]} == {
+        smollm2.stem
+    }  # and no path of this machine
     assert parse_label(found[0][-2], ["leads", "owns"])[1] in STATUSES
 
 
@@ -47,7 +60,9 @@ def test_it_does_not_outlive_a_killed_job(smollm2):
         "import sys, time; from tripleaudit.llm.llama import LocalServer; server = LocalServer(sys.argv[1]); "
         "server.start(); print(server._process.pid, flush=True); time.sleep(600)"
     )
-    job = subprocess.Popen([sys.executable, "-c", script, str(smollm2)], stdout=subprocess.PIPE, text=True)
+    job = subprocess.Popen(
+        [sys.executable, "-c", script, str(smollm2)], stdout=subprocess.PIPE, text=True
+    )
     server = int(job.stdout.readline())
     assert alive(server)
     job.kill()
@@ -57,7 +72,9 @@ def test_it_does_not_outlive_a_killed_job(smollm2):
 
 def test_what_is_no_model_is_one_sentence(tmp_path, monkeypatch):
     path = tmp_path / "model.gguf"
-    with pytest.raises(UserError, match=r"model\.gguf: no such file, expected a language model as GGUF"):
+    with pytest.raises(
+        UserError, match=r"model\.gguf: no such file, expected a language model as GGUF"
+    ):
         LocalServer(path).start()
     path.write_bytes(b"PK\x03\x04")
     with pytest.raises(UserError, match="not a GGUF file"):
@@ -73,7 +90,9 @@ def test_a_model_that_does_not_load_is_one_sentence_with_the_servers_last_words(
     shutil.copy(smollm2, path)
     with open(path, "r+b") as stream:
         stream.truncate(5_000_000)
-    with pytest.raises(UserError, match=r"cut\.gguf: this model cannot be served: .*load") as caught:
+    with pytest.raises(
+        UserError, match=r"cut\.gguf: this model cannot be served: .*load"
+    ) as caught:
         LocalServer(path).start()
     assert "\n" not in str(caught.value)
 

@@ -63,7 +63,10 @@ def test_a_users_own_file(tmp_path):
         ("messages: [", "not valid YAML"),
         ("text: x", "the key 'messages' is missing; .*unknown key 'text'"),
         ("messages: []", "messages: expected at least 1 of them"),
-        ("messages: [{role: robot, content: x}]", "messages/0/role: expected one of .*, got 'robot'"),
+        (
+            "messages: [{role: robot, content: x}]",
+            "messages/0/role: expected one of .*, got 'robot'",
+        ),
         ("messages: [{role: user, content: x}]\nscheme: {}", "unknown key 'scheme'"),
         ("messages: [{role: user, content: x}]\nschema: 3", "schema: expected object, got 3"),
     ],

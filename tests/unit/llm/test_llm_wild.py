@@ -1,4 +1,6 @@
-"""What odd servers, keys, disks and clocks do is read, or refused in one sentence, and paid for once."""
+"""What odd servers, keys, disks and clocks do is read, or refused in one sentence, and paid for
+once.
+"""
 
 import gzip
 import json
@@ -18,23 +20,37 @@ LONG = "hdr-SECRET-98765"
 
 
 def body(content="fine", finish="stop", usage=(100, 20), **message) -> dict:
-    choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": content, **message}}
+    choice = {
+        "index": 0,
+        "finish_reason": finish,
+        "message": {"role": "assistant", "content": content, **message},
+    }
     counted = dict(zip(("prompt_tokens", "completion_tokens"), usage, strict=True))
     return {"id": "x", "model": "fake", "choices": [choice], "usage": counted}
 
 
 def requests(n=2):
-    return [Request([{"role": "user", "content": f"Ada wrote notes {number}"}]) for number in range(n)]
+    return [
+        Request([{"role": "user", "content": f"Ada wrote notes {number}"}]) for number in range(n)
+    ]
 
 
 class Asked:
-    """What came of two requests at an endpoint whose answers are faults, and of asking them again."""
+    """What came of two requests at an endpoint whose answers are faults, and of asking them
+    again.
+    """
 
     def __init__(self, folder, monkeypatch, fault) -> None:
         monkeypatch.setenv("WILD_KEY", KEY)
         monkeypatch.setenv("WILD_HEADER", LONG)
         secret = {"api_key_env": "WILD_KEY", "headers": {"api-key": "env:WILD_HEADER"}}
-        values = {"max_tokens": 200, "max_retries": 2, "timeout": 20, "prices": Prices(1, 2), **secret}
+        values = {
+            "max_tokens": 200,
+            "max_retries": 2,
+            "timeout": 20,
+            "prices": Prices(1, 2),
+            **secret,
+        }
         faults, self.answers, self.error = fault if callable(fault) else lambda *_: fault, [], ""
         with FakeEndpoint("fine", faults=faults) as fake:
             sent = []
@@ -53,7 +69,10 @@ class Asked:
 
 CHUNK = 'data: {"choices": [{"index": 0, "delta": {"content": "x"}}]}\n\n'
 SWAPPED = body()
-SWAPPED["choices"] = [{"index": 1, "finish_reason": "stop", "message": {"content": "second"}}, *SWAPPED["choices"]]
+SWAPPED["choices"] = [
+    {"index": 1, "finish_reason": "stop", "message": {"content": "second"}},
+    *SWAPPED["choices"],
+]
 CALLED = {"type": "function", "function": {"name": "f", "arguments": '{"triples": []}'}}
 READ = {  # body -> text of the answer
     "byte-order mark": (b"\xef\xbb\xbf" + json.dumps(body()).encode(), "fine"),
@@ -64,7 +83,10 @@ READ = {  # body -> text of the answer
     "nested content": (json.dumps(body("[" * 100_000)), "[" * 100_000),
     "choices out of order": (json.dumps(SWAPPED), "fine"),
     "content as an object": (json.dumps(body({"triples": []})), '{"triples": []}'),
-    "a call of a function": (json.dumps(body(None, "tool_calls", tool_calls=[CALLED])), '{"triples": []}'),
+    "a call of a function": (
+        json.dumps(body(None, "tool_calls", tool_calls=[CALLED])),
+        '{"triples": []}',
+    ),
     "a short word that is in the key": (json.dumps(body("SECRETKEY")), "SECRETKEY"),
     "the key itself": (json.dumps(body(f"key {KEY}")), "key [key]"),
     "unknown character set": (json.dumps(body()), "fine"),
@@ -74,7 +96,9 @@ READ = {  # body -> text of the answer
 @pytest.mark.parametrize("case", READ)
 def test_what_can_be_read_is_read_and_stored_once(tmp_path, monkeypatch, case):
     sent, text = READ[case]
-    headers = {"Content_Type": "application/json; charset=klingon"} if "character set" in case else {}
+    headers = (
+        {"Content_Type": "application/json; charset=klingon"} if "character set" in case else {}
+    )
     asked = Asked(tmp_path, monkeypatch, malformed(sent, **headers))
     assert not asked.error and asked.text == text
     assert (asked.sent, asked.again) == (2, 0)
@@ -83,14 +107,29 @@ def test_what_can_be_read_is_read_and_stored_once(tmp_path, monkeypatch, case):
 
 
 REFUSED = {  # fault -> words of the one sentence
-    "redirect": (Fault("status", 307, {"Location": "https://other.example/v1?key=1"}), "redirects to https://other"),
+    "redirect": (
+        Fault("status", 307, {"Location": "https://other.example/v1?key=1"}),
+        "redirects to https://other",
+    ),
     "a choice of places": (Fault("status", 300, {}), "redirects to nowhere"),
-    "event stream": (malformed(CHUNK, Content_Type="text/event-stream"), "answers with an event stream"),
+    "event stream": (
+        malformed(CHUNK, Content_Type="text/event-stream"),
+        "answers with an event stream",
+    ),
     "stream that is not called one": (malformed(f"\n{CHUNK}"), "answers with an event stream"),
     "nested body": (malformed("[" * 200_000), "nested too deeply"),
-    "bomb": (malformed(gzip.compress(bytes(70_000_000), 1), Content_Encoding="gzip"), "sends more than 64 MB for one"),
-    "no key": (malformed('{"error": {"message": "no key", "code": 401}}'), "refuses all requests: status 401: no key"),
-    "secrets": (status(401, message=f"bad {KEY}, {LONG}"), "refuses all requests: status 401: bad [key], [key]"),
+    "bomb": (
+        malformed(gzip.compress(bytes(70_000_000), 1), Content_Encoding="gzip"),
+        "sends more than 64 MB for one",
+    ),
+    "no key": (
+        malformed('{"error": {"message": "no key", "code": 401}}'),
+        "refuses all requests: status 401: no key",
+    ),
+    "secrets": (
+        status(401, message=f"bad {KEY}, {LONG}"),
+        "refuses all requests: status 401: bad [key], [key]",
+    ),
 }
 
 
@@ -104,7 +143,10 @@ def test_what_cannot_be_read_is_one_sentence_after_one_request(tmp_path, monkeyp
 
 TRIED = {  # body -> words of the sentence
     "a provider that died": (body("", "error"), "the model's provider failed (no reason given)"),
-    "an error in a good body": ({"error": {"message": "upstream", "code": 502}}, "status 502: upstream"),
+    "an error in a good body": (
+        {"error": {"message": "upstream", "code": 502}},
+        "status 502: upstream",
+    ),
     "no answer": ({"choices": []}, "malformed answer (nothing in it)"),
     "a page": ("<html>log in</html>", "malformed answer (application/json: <html>log in</html>)"),
 }
@@ -116,8 +158,12 @@ def test_what_may_pass_is_tried_again_and_not_taken_for_an_answer(tmp_path, monk
     sent = sent if isinstance(sent, str) else json.dumps(sent)
     asked = Asked(tmp_path / "ever", monkeypatch, malformed(sent))
     assert words in asked.error and asked.spent == 0
-    assert bool(asked.lost) == (case != "an error in a good body")  # of which alone no service sends a bill
-    asked = Asked(tmp_path / "once", monkeypatch, lambda number, _: malformed(sent) if number == 0 else None)
+    assert bool(asked.lost) == (
+        case != "an error in a good body"
+    )  # of which alone no service sends a bill
+    asked = Asked(
+        tmp_path / "once", monkeypatch, lambda number, _: malformed(sent) if number == 0 else None
+    )
     assert asked.text == "fine" and (asked.sent, asked.again) == (3, 0)
 
 
@@ -129,10 +175,16 @@ def test_an_absurd_usage_neither_refunds_nor_ruins_a_budget(tmp_path, monkeypatc
 
 @pytest.mark.parametrize(
     ("value", "found"),
-    [("k\ney", "a line break"), ("schlüssel", "a character outside ASCII"), ("a\x1bb", "another control character")],
+    [
+        ("k\ney", "a line break"),
+        ("schlüssel", "a character outside ASCII"),
+        ("a\x1bb", "another control character"),
+    ],
 )
 @pytest.mark.parametrize("where", ["key", "header"])
-def test_a_key_that_no_header_can_hold_is_named_by_its_variable(tmp_path, monkeypatch, value, found, where):
+def test_a_key_that_no_header_can_hold_is_named_by_its_variable(
+    tmp_path, monkeypatch, value, found, where
+):
     monkeypatch.setenv("ODD_ONE", value)
     given = {"api_key_env": "ODD_ONE"} if where == "key" else {"headers": {"x-key": "env:ODD_ONE"}}
     with asking(tmp_path, **given) as (fake, client):
@@ -166,7 +218,9 @@ NO_VECTORS = (None, "AAAA", [], [[1, 2]], [float("nan"), 1], [1, None], {"a": 1}
 def test_what_is_no_embedding_is_one_sentence_and_nothing_more_is_paid(tmp_path, row):
     odd = malformed(json.dumps({"data": [row]}))
     with asking(tmp_path, faults=lambda *_: odd, concurrency=2) as (fake, client):
-        with pytest.raises(EndpointError, match="sent no embeddings; expected a list of numbers for each text"):
+        with pytest.raises(
+            EndpointError, match="sent no embeddings; expected a list of numbers for each text"
+        ):
             client.embed(list("abcdefghi"), batch=1)
         assert fake.count <= 2
 
@@ -189,7 +243,9 @@ def test_a_full_disk_is_one_sentence_before_anything_is_paid(tmp_path, monkeypat
         with monkeypatch.context() as patched:
             patched.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=10 * 2**20))
             for work in (lambda: client.complete_all(requests(9)), lambda: client.embed(["a"])):
-                with pytest.raises(UserError, match="the disk is full .10 MB are free, 64 are needed.") as caught:
+                with pytest.raises(
+                    UserError, match="the disk is full .10 MB are free, 64 are needed."
+                ) as caught:
                     work()
                 assert "\n" not in str(caught.value)
         assert fake.count == 0
@@ -197,7 +253,9 @@ def test_a_full_disk_is_one_sentence_before_anything_is_paid(tmp_path, monkeypat
 
 
 def test_a_disk_that_fills_costs_at_most_the_requests_in_flight(tmp_path):
-    """The database cannot grow any more, wherever that happens; what was stored is not sent again."""
+    """The database cannot grow any more, wherever that happens; what was stored is not sent
+    again.
+    """
     asked = [Request([{"role": "user", "content": f"number {number}"}]) for number in range(60)]
     with FakeEndpoint("x" * 3000) as fake:
         own = endpoint(fake, prices=Prices(1, 2))
@@ -211,7 +269,10 @@ def test_a_disk_that_fills_costs_at_most_the_requests_in_flight(tmp_path):
             assert "\n" not in str(caught.value) and fake.count < 60
         with Client(own, tmp_path, budget=1.0) as client:
             assert len(client.complete_all(asked)) == 60
-            billed = sum(own.prices.cost(one["prompt_tokens"], one["completion_tokens"]) for one in fake.books)
+            billed = sum(
+                own.prices.cost(one["prompt_tokens"], one["completion_tokens"])
+                for one in fake.books
+            )
             assert client.store.spent() <= billed <= client.store.committed()
         assert fake.count <= 60 + own.concurrency
 
@@ -219,7 +280,12 @@ def test_a_disk_that_fills_costs_at_most_the_requests_in_flight(tmp_path):
 # --- records of another version, and clocks
 
 
-ANSWER = {"text": "fine", "status": "ok", "usage": {"prompt_tokens": 3, "completion_tokens": 1}, "cost": 0.5}
+ANSWER = {
+    "text": "fine",
+    "status": "ok",
+    "usage": {"prompt_tokens": 3, "completion_tokens": 1},
+    "cost": 0.5,
+}
 
 
 @pytest.mark.parametrize(
@@ -234,7 +300,16 @@ ANSWER = {"text": "fine", "status": "ok", "usage": {"prompt_tokens": 3, "complet
         (lambda answer: answer["usage"].update(new=1), 0),
         (lambda answer: answer.update(new={"a": 1}), 0),
     ],
-    ids=["whole", "no usage", "no text", "usage null", "text null", "usage a list", "more in usage", "more in it"],
+    ids=[
+        "whole",
+        "no usage",
+        "no text",
+        "usage null",
+        "text null",
+        "usage a list",
+        "more in usage",
+        "more in it",
+    ],
 )
 @pytest.mark.parametrize("form", ["file", "database"])
 def test_a_record_of_another_version_is_read_or_queried_again(tmp_path, change, sent, form):
@@ -263,7 +338,9 @@ def test_a_damaged_file_of_version_0_3_is_no_answer(tmp_path, text):
 
 
 def test_a_folder_of_version_0_3_is_continued(tmp_path):
-    """Its embeddings are found, and its money counts: spent, lost, and reserved when its job was killed."""
+    """Its embeddings are found, and its money counts: spent, lost, and reserved when its job was
+    killed.
+    """
     with FakeEndpoint("fine") as fake:
         own = endpoint(fake, prices=Prices(0, 1000), max_tokens=20)
         with Client(own, tmp_path) as client:
@@ -272,13 +349,19 @@ def test_a_folder_of_version_0_3_is_continued(tmp_path):
             old.execute("CREATE TABLE embeddings (key TEXT PRIMARY KEY, model TEXT, vector BLOB)")
             old.execute("INSERT INTO embeddings VALUES (?, 'm', ?)", [key, bytes(32)])
         rows = [{"key": "a", "reserved": 0.02, "owner": "x"}, {"key": "a", "cost": 0.01}]
-        rows += [{"key": "b", "reserved": 0.02, "owner": "x"}, {"key": "b", "lost": 0.02}, {"key": "b", "lost": -0.005}]
+        rows += [
+            {"key": "b", "reserved": 0.02, "owner": "x"},
+            {"key": "b", "lost": 0.02},
+            {"key": "b", "lost": -0.005},
+        ]
         rows += [{"key": "c", "reserved": 0.02, "owner": "x"}]
         lines = [json.dumps(row) for row in rows] + ['{"key": "d", "rese']
         (tmp_path / "ledger-mine.jsonl").write_text("\n".join(lines))
         with Client(own, tmp_path, budget=0.06, study="mine") as client:
             assert client.embed(["a"]).tolist() == [[0.0] * 8] and fake.count == 0
-            assert client.store.spent() == pytest.approx(0.01) and client.store.lost() == pytest.approx(0.035)
+            assert client.store.spent() == pytest.approx(
+                0.01
+            ) and client.store.lost() == pytest.approx(0.035)
             with pytest.raises(BudgetExceeded, match="of 0.06 is used up"):
                 client.complete_all(requests(1))
         with Client(own, tmp_path, budget=0.07, study="mine") as client:

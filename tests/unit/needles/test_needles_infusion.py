@@ -16,16 +16,22 @@ from tripleaudit.needles.plan import Plan
 from tripleaudit.needles.templates import template_needles
 
 WORDS = st.lists(
-    st.sampled_from(["alpha", "beta", "gamma", "delta.", "Epsilon", "zeta,", "eta!", "Theta"]), min_size=3, max_size=40
+    st.sampled_from(["alpha", "beta", "gamma", "delta.", "Epsilon", "zeta,", "eta!", "Theta"]),
+    min_size=3,
+    max_size=40,
 )
 BLOCKS = st.one_of(
     WORDS.map(" ".join),
-    st.lists(st.sampled_from(["- item one", "- item two", "* three"]), min_size=1, max_size=4).map("\n".join),
+    st.lists(st.sampled_from(["- item one", "- item two", "* three"]), min_size=1, max_size=4).map(
+        "\n".join
+    ),
     st.just("a | b | c\n1 | 2 | 3"),
     st.just("```\ncode\n\nmore\n```"),
 )
 DOCUMENTS = st.tuples(
-    st.lists(BLOCKS, min_size=1, max_size=30), st.sampled_from(["\n\n", "\r\n\r\n", "\n\n\n"]), st.booleans()
+    st.lists(BLOCKS, min_size=1, max_size=30),
+    st.sampled_from(["\n\n", "\r\n\r\n", "\n\n\n"]),
+    st.booleans(),
 ).map(lambda parts: parts[1].join(parts[0]) + (parts[1] if parts[2] else ""))
 
 
@@ -37,7 +43,9 @@ def test_invariants(text, lengths, seed):
     try:
         infusion = infuse(document, needles, seed)
     except UserError as error:
-        assert re.search(r"its \d+ characters need between \d+ and \d+ characters of needles", str(error))
+        assert re.search(
+            r"its \d+ characters need between \d+ and \d+ characters of needles", str(error)
+        )
         return
     assert infusion.original_text == text
     assert 0.10 - 1e-9 <= infusion.share <= 0.30 + 1e-9
@@ -71,7 +79,9 @@ def test_both_bounds_of_the_share():
     # 30 % of the result is the most; a longer needle is left out
     seven = document(7000, 50)
     assert infuse(seven, [("a", "n" * 2998)], 1).share == pytest.approx(0.30)
-    with pytest.raises(UserError, match="only 0 characters fit; use a longer document or shorter needles"):
+    with pytest.raises(
+        UserError, match="only 0 characters fit; use a longer document or shorter needles"
+    ):
         infuse(seven, [("a", "n" * 2999)], 1)
 
 
@@ -90,9 +100,13 @@ def test_sentences_take_over_where_paragraphs_are_few():
 
 def test_several_needles_share_a_place_when_places_are_few():
     text = "word " * 300
-    infusion = infuse(Document("d", text), [(f"n{i}", "Needle text number nine here.") for i in range(30)], 2)
+    infusion = infuse(
+        Document("d", text), [(f"n{i}", "Needle text number nine here.") for i in range(30)], 2
+    )
     assert len(infusion.needles) > 2 and infusion.original_text == text
-    assert [unit.text for unit in infusion.units if not unit.needle] == [text]  # only before and behind it
+    assert [unit.text for unit in infusion.units if not unit.needle] == [
+        text
+    ]  # only before and behind it
 
 
 def test_seeds_decide_the_positions():
@@ -120,13 +134,29 @@ CODE = "    def f(x):\n        return x + 1\n\n    print(f(2))"
         "Materials and methods",
         CODE,
     ],
-    ids=["fence in a fence", "short fence in a fence", "open fence", "heading", "underlined", "line alone", "indented"],
+    ids=[
+        "fence in a fence",
+        "short fence in a fence",
+        "open fence",
+        "heading",
+        "underlined",
+        "line alone",
+        "indented",
+    ],
 )
-@pytest.mark.parametrize("around", [["{}"], ["{}", "Words stand here. Others follow."], ["Words stand here.", "{}"]])
+@pytest.mark.parametrize(
+    "around", [["{}"], ["{}", "Words stand here. Others follow."], ["Words stand here.", "{}"]]
+)
 def test_code_and_headings_stay_whole_wherever_they_stand(whole, around):
     text = "\n\n".join(around).format(whole)
     if whole.startswith("```\n"):
         whole = text[text.index("```") :]  # all that follows is code
     for seed in range(20):
-        infusion = infuse(Document("d", text), [("a", "A needle is here. It ends.")], seed, minimum=0.01, maximum=0.9)
+        infusion = infuse(
+            Document("d", text),
+            [("a", "A needle is here. It ends.")],
+            seed,
+            minimum=0.01,
+            maximum=0.9,
+        )
         assert f"\n\n{whole}\n\n" in f"\n\n{infusion.text}\n\n" and infusion.original_text == text

@@ -35,11 +35,16 @@ def published(table):
 
 
 def scores_of(printed, metrics):
-    """Scores of types of which each criterion finds as many needles as its printed rate says, the first ones."""
+    """Scores of types of which each criterion finds as many needles as its printed rate says,
+    the first ones.
+    """
     rows = []
     for kind, of in printed.items():
         for number in range(int(of["needles"])):
-            finds = {criterion: number < round(of[name] * of["needles"]) for criterion, name in metrics.items()}
+            finds = {
+                criterion: number < round(of[name] * of["needles"])
+                for criterion, name in metrics.items()
+            }
             rows.append({"id": f"{kind}{number}", "type": kind, **finds})
     return type_scores(rows, list(metrics))
 
@@ -51,16 +56,22 @@ def test_table_3_overall_is_542_of_695():
     assert all(round(scores[kind].minea, 3) == of["MINEA"] for kind, of in printed.items())
     found, _, needles = overall(scores.values())
     assert (found, needles) == (542, 695) and round(found / needles, 3) == printed_overall
-    assert round(sum(s.minea for s in scores.values()) / len(scores), 3) == 0.781  # the mean that it is not
+    assert (
+        round(sum(s.minea for s in scores.values()) / len(scores), 3) == 0.781
+    )  # the mean that it is not
 
 
 def test_table_5_maxima_are_those_of_table_3():
     printed, maxima = published("5"), published("3")
-    for kind, score in scores_of(printed, {criterion: f"criterion_{criterion}" for criterion in CRITERIA}).items():
+    for kind, score in scores_of(
+        printed, {criterion: f"criterion_{criterion}" for criterion in CRITERIA}
+    ).items():
         rates = {criterion: printed[kind][f"criterion_{criterion}"] for criterion in CRITERIA}
         best = max(rates, key=rates.get)
         assert (score.best, round(score.minea, 3)) == (best, rates[best])
-        assert kind == "Country" or rates[best] == maxima[kind]["MINEA"]  # which table 3 does not have
+        assert (
+            kind == "Country" or rates[best] == maxima[kind]["MINEA"]
+        )  # which table 3 does not have
 
 
 def needle(kind, name, keywords):
@@ -81,11 +92,26 @@ def judged(match, index):
 
 def toy():
     """Two needles in the shape of the paper's figures 2 and 3, with other words."""
-    meeting = needle("Event", "Robot Guild Gathering", ["robots", "guild", "workshop", "Lyon", "panel", "spring"])
-    product = needle("Product", "Chart Finder", ["chart", "finder", "search", "nodes", "edges", "speed"])
+    meeting = needle(
+        "Event", "Robot Guild Gathering", ["robots", "guild", "workshop", "Lyon", "panel", "spring"]
+    )
+    product = needle(
+        "Product", "Chart Finder", ["chart", "finder", "search", "nodes", "edges", "speed"]
+    )
     extracted = [
-        entity(0, "Person", "Ada Moss", description="gave a talk at the Robot Guild Gathering", keywords=["talk"]),
-        entity(1, "Event", "Robot Gathering", keywords=["robots", "guild", "workshop", "speech", "France"]),
+        entity(
+            0,
+            "Person",
+            "Ada Moss",
+            description="gave a talk at the Robot Guild Gathering",
+            keywords=["talk"],
+        ),
+        entity(
+            1,
+            "Event",
+            "Robot Gathering",
+            keywords=["robots", "guild", "workshop", "speech", "France"],
+        ),
         entity(2, "Product", "CHAFI", keywords=["chart", "search", "nodes", "edges", "index"]),
     ]
     return [meeting, product], extracted
@@ -96,7 +122,10 @@ def test_toy_example_of_table_4():
     event, product = identify(needles, extracted)
     event, product = judged(event, 1), judged(product, 2)
     rows = rated([event, product])
-    assert [[int(row[c]) for c in CRITERIA] for row in rows] == [[0, 1, 1, 0, 0, 1], [0, 0, 1, 1, 0, 1]]
+    assert [[int(row[c]) for c in CRITERIA] for row in rows] == [
+        [0, 1, 1, 0, 0, 1],
+        [0, 0, 1, 1, 0, 1],
+    ]
     assert (event["ns_index"], event["k_index"], event["llm_index"]) == (0, 1, 1)
     assert [row["k_ratio"] for row in rows] == [0.5, 0.666667]  # 3 and 4 of 6
 
@@ -117,7 +146,9 @@ def test_the_name_of_one_entity_does_not_run_into_the_next_value():
 
 
 def test_three_of_five_keywords_reach_the_threshold_0_6():
-    (match,) = identify([needle("T", "x", "abcde")], [entity(0, "T", "y", keywords=["a", "b", "c"])])
+    (match,) = identify(
+        [needle("T", "x", "abcde")], [entity(0, "T", "y", keywords=["a", "b", "c"])]
+    )
     (row,) = rated([match])
     assert row["k0.6"] is True and row["k0.7"] is False
 
@@ -127,7 +158,10 @@ def test_every_needle_is_identified_by_itself():
     ada = needle("Person", "Ada Moss", "abcdef")
     eva = needle("Person", "Eva Lund", "abcdxy")
     rows = rated(identify([ada, eva], [entity(0, "Person", "Ada Moss", keywords=list("abcd"))]))
-    assert [(row["n"], row["k_ratio"], row["k_index"]) for row in rows] == [(True, 0.666667, 0), (False, 0.666667, 0)]
+    assert [(row["n"], row["k_ratio"], row["k_index"]) for row in rows] == [
+        (True, 0.666667, 0),
+        (False, 0.666667, 0),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +173,10 @@ def test_every_needle_is_identified_by_itself():
         ({"name": "A Text"}, "the name 'A Text' occurs in the document"),
         ({"name": "Eva"}, "the name 'Eva' overlaps that of needle other"),
         ({"name": "Eva Moss Hill"}, "the name 'Eva Moss Hill' overlaps that of needle other"),
-        ({"paragraph": "ADA and EVA MOSS " + "w " * 50}, "the paragraph repeats that of needle other"),
+        (
+            {"paragraph": "ADA and EVA MOSS " + "w " * 50},
+            "the paragraph repeats that of needle other",
+        ),
         ({"keywords": tuple("uvwxy")}, "it has 5 distinct keywords, expected 6"),
         ({"keywords": tuple("uvwxyzU")}, "it has 6 distinct keywords, expected 6"),
         ({"keywords": tuple("ABcxyz")}, "it shares 3 of 6 keywords with needle other"),
@@ -151,8 +188,12 @@ def test_every_needle_is_identified_by_itself():
     ],
 )
 def test_why_a_needle_cannot_be_used(change, said):
-    other = Needle("other", "d", "T", "Ada and Eva Moss " + "w " * 50, "Eva Moss", "", tuple("abcdef"))
-    one = Needle("one", "d", "T", "Ada, Eva Moss Hill, a text " + "w " * 50, "Ada", "", tuple("uvwxyz"))
+    other = Needle(
+        "other", "d", "T", "Ada and Eva Moss " + "w " * 50, "Eva Moss", "", tuple("abcdef")
+    )
+    one = Needle(
+        "one", "d", "T", "Ada, Eva Moss Hill, a text " + "w " * 50, "Ada", "", tuple("uvwxyz")
+    )
     assert problem(replace(one, **change), "This is a text.", [other], Plan()) == said
 
 
@@ -176,12 +217,18 @@ def test_maximum_of_rates_is_not_the_rate_of_any():
 @pytest.mark.parametrize("alike", [0.0, 0.7, 0.9])
 @pytest.mark.parametrize("types, needles", [(4, 5), (11, 2), (11, 6), (11, 20)])
 def test_the_interval_of_minea_covers_the_rate_of_the_best_criterion(alike, types, needles):
-    """Three criteria with a true rate of a half, whose verdicts are correlated; Wilson's interval misses it."""
+    """Three criteria with a true rate of a half, whose verdicts are correlated; Wilson's
+    interval misses it.
+    """
     random, covered, cases = np.random.default_rng(1), 0, 150
     for _ in range(cases):
         shared = alike**0.5 * random.normal(size=(types, needles, 1))
         says = shared + (1 - alike) ** 0.5 * random.normal(size=(types, needles, 3)) > 0
-        rows = [{"type": t} | dict(zip("abc", each, strict=True)) for t in range(types) for each in says[t]]
+        rows = [
+            {"type": t} | dict(zip("abc", each, strict=True))
+            for t in range(types)
+            for each in says[t]
+        ]
         low, high = minea_interval(type_scores(rows, "abc").values())
         covered += low <= 0.5 <= high
     assert covered / cases >= 0.93
@@ -197,7 +244,9 @@ def test_the_interval_of_one_criterion_or_a_clear_best_one_is_wilsons():
 def test_wilson_interval():
     low, high = wilson(21.5, 43)
     assert 0.13 < (high - low) / 2 < 0.15  # 43 needles: about 14 points
-    assert wilson(0, 0) == (0, 1) and wilson(0, 10)[0] == 0 and wilson(10, 10)[1] == pytest.approx(1)
+    assert (
+        wilson(0, 0) == (0, 1) and wilson(0, 10)[0] == 0 and wilson(10, 10)[1] == pytest.approx(1)
+    )
     assert wilson(8, 10) == pytest.approx((0.49016, 0.94332), abs=1e-4)
 
 
@@ -205,6 +254,8 @@ def test_wilson_interval():
 def test_few_needles_have_no_interval(needles, bounded):
     score = TypeScore("person", needles, {"n": needles}, needles, float(needles))
     rows = rate_rows("person", [score], {"n": needles})
-    assert {low is not None for _, _, metric, _, low, _ in rows if metric in ("rate", "minea", "minea_any")} == {
-        bounded
-    }
+    assert {
+        low is not None
+        for _, _, metric, _, low, _ in rows
+        if metric in ("rate", "minea", "minea_any")
+    } == {bounded}

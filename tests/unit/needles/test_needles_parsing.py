@@ -13,7 +13,11 @@ ADA = {"type": "Person", "name": "Ada", "keywords": ["x"]}
     ("text", "status", "names"),
     [
         ('{"entities": [{"type": "Person", "name": "Ada"}]}', "ok", ["Ada"]),
-        ('[{"type": "Person", "name": "Ada"}, {"type": "Person", "name": "Bo"}]', "ok", ["Ada", "Bo"]),
+        (
+            '[{"type": "Person", "name": "Ada"}, {"type": "Person", "name": "Bo"}]',
+            "ok",
+            ["Ada", "Bo"],
+        ),
         ('{"type": "Person", "name": "Ada"}', "ok", ["Ada"]),
         ('{"Person": [{"name": "Ada"}], "Place": [{"name": "Rome"}]}', "ok", ["Ada", "Rome"]),
         ('{"type": "T", "name": "Ada"}\n{"type": "T", "name": "Bo"}', "ok", ["Ada", "Bo"]),
@@ -28,9 +32,21 @@ ADA = {"type": "Person", "name": "Ada", "keywords": ["x"]}
         ("There are no more entities in this part.", "empty", []),
         ("There are no entities other than Ada.", "failed", []),
         ('{"Person": ["Ada", "Bo"], "Place": ["Rome"]}', "ok", ["Ada", "Bo", "Rome"]),
-        ('{"entities": {"Person": [{"name": "Ada"}], "Place": [{"name": "Rome"}]}}', "ok", ["Ada", "Rome"]),
-        ('{"entities": [{"Person": {"name": "Ada"}}, {"Place": {"name": "Rome"}}]}', "ok", ["Ada", "Rome"]),
-        ('{"@context": "https://schema.org", "@graph": [{"@type": "Person", "name": "Ada"}]}', "ok", ["Ada"]),
+        (
+            '{"entities": {"Person": [{"name": "Ada"}], "Place": [{"name": "Rome"}]}}',
+            "ok",
+            ["Ada", "Rome"],
+        ),
+        (
+            '{"entities": [{"Person": {"name": "Ada"}}, {"Place": {"name": "Rome"}}]}',
+            "ok",
+            ["Ada", "Rome"],
+        ),
+        (
+            '{"@context": "https://schema.org", "@graph": [{"@type": "Person", "name": "Ada"}]}',
+            "ok",
+            ["Ada"],
+        ),
         ('{"data": {"entities": [{"type": "Person", "name": "Ada"}]}}', "ok", ["Ada"]),
         ('{"entities": [{"Type": "Person", "Name": "Ada"}]}', "ok", ["Ada"]),
         (
@@ -53,25 +69,45 @@ def test_answers(text, status, names):
 
 
 def test_records_are_normalised():
-    row = {"@type": ["Person"], "label": 7, "keywords": "a, b ,", "age": 3, "ok": True, "of": {"x": 1}, "none": None}
+    row = {
+        "@type": ["Person"],
+        "label": 7,
+        "keywords": "a, b ,",
+        "age": 3,
+        "ok": True,
+        "of": {"x": 1},
+        "none": None,
+    }
     (record,) = parse_entities(json.dumps([row])).records
     assert record == {
         "type": "Person",
         "name": "7",
-        "properties": {"keywords": ["a", "b"], "age": "3", "ok": "true", "of": {"x": "1"}, "none": None},
+        "properties": {
+            "keywords": ["a", "b"],
+            "age": "3",
+            "ok": "true",
+            "of": {"x": "1"},
+            "none": None,
+        },
     }
     (nested,) = parse_entities('[{"type": "T", "name": "n", "properties": {"a": "b"}}]').records
     assert nested["properties"] == {"a": "b"}
     assert parse_entities('[{"name": "n"}]').records[0]["type"] == "Thing"
 
 
-@pytest.mark.parametrize("row", ['"Type": "Person"', '"entity_type": "Person"', '"@type": "schema:Person"'])
+@pytest.mark.parametrize(
+    "row", ['"Type": "Person"', '"entity_type": "Person"', '"@type": "schema:Person"']
+)
 def test_types_under_other_keys_are_read(row):
-    (record,) = parse_entities('{"entities": [{' + row + ', "Name": "Ada", "Keywords": "a; b"}]}').records
+    (record,) = parse_entities(
+        '{"entities": [{' + row + ', "Name": "Ada", "Keywords": "a; b"}]}'
+    ).records
     assert record == {"type": "Person", "name": "Ada", "properties": {"keywords": ["a", "b"]}}
 
 
-ANSWER = json.dumps({"entities": [{**ADA, "name": f"E{n}", "description": 'a "b" {c} [d]'} for n in range(6)]})
+ANSWER = json.dumps(
+    {"entities": [{**ADA, "name": f"E{n}", "description": 'a "b" {c} [d]'} for n in range(6)]}
+)
 
 
 def test_any_beginning_of_an_answer_gives_a_beginning_of_its_entities():
@@ -84,14 +120,26 @@ def test_any_beginning_of_an_answer_gives_a_beginning_of_its_entities():
 def test_judges_answers_and_rows_of_lists():
     answers = ('{"match": 3}', 'Sure: {"match": "2"}', '{"match": null}', "yes", '{"match": true}')
     assert [parse_match(text) for text in answers] == [3, 2, 0, None, None]
-    assert parse_rows('{"needles": [{"paragraph": "a"}, {"paragraph": "b"}]}') == [{"paragraph": c} for c in "ab"]
-    assert parse_rows('[{"paragraph": "a"}, 3]') == [{"paragraph": "a"}] == parse_rows('{"paragraph": "a"}')
+    assert parse_rows('{"needles": [{"paragraph": "a"}, {"paragraph": "b"}]}') == [
+        {"paragraph": c} for c in "ab"
+    ]
+    assert (
+        parse_rows('[{"paragraph": "a"}, 3]')
+        == [{"paragraph": "a"}]
+        == parse_rows('{"paragraph": "a"}')
+    )
 
 
 def test_the_answer_form_copied_from_the_prompt_is_no_entity():
     form = '{"type": "Person", "name": "...", "description": "...", "keywords": ["...", "…"]}'
-    parsed = parse_entities('{"entities": [' + form + ', {"type": "Person", "name": "Ada"}]}', "complete")
+    parsed = parse_entities(
+        '{"entities": [' + form + ', {"type": "Person", "name": "Ada"}]}', "complete"
+    )
     assert [record["name"] for record in parsed.records] == ["Ada"]
     assert "an item that only repeats the form of the answer was left out" in parsed.notes
-    nameless = parse_entities('{"entities": [{"type": "Person", "name": "...", "description": "a poet"}]}', "complete")
-    assert nameless.records == [{"type": "Person", "name": None, "properties": {"description": "a poet"}}]
+    nameless = parse_entities(
+        '{"entities": [{"type": "Person", "name": "...", "description": "a poet"}]}', "complete"
+    )
+    assert nameless.records == [
+        {"type": "Person", "name": None, "properties": {"description": "a poet"}}
+    ]

@@ -16,7 +16,10 @@ NAMES = ("tim", "ada", "charles", "apple", "london", "england")
 
 def rows(prefix, *pairs):
     facts = [(one, "founded", other) for one, other in pairs]
-    return [sentence(f"{' '.join(fact)} .", fact, id_=f"{prefix}{number}") for number, fact in enumerate(facts)]
+    return [
+        sentence(f"{' '.join(fact)} .", fact, id_=f"{prefix}{number}")
+        for number, fact in enumerate(facts)
+    ]
 
 
 SPLITS = Splits(
@@ -28,7 +31,11 @@ SPLITS = Splits(
 
 @pytest.mark.parametrize(
     ("name", "options"),
-    [("rearranged", {"source": "published"}), ("augmented", {"source": "published"}), ("original", {})],
+    [
+        ("rearranged", {"source": "published"}),
+        ("augmented", {"source": "published"}),
+        ("original", {}),
+    ],
 )
 def test_published_sets_and_the_original_are_passed_on_with_their_audit(name, options):
     built, report = build_protocol(name, SPLITS, options)
@@ -43,7 +50,11 @@ def test_published_sets_and_the_original_are_passed_on_with_their_audit(name, op
         ("shuffled", {}, "unknown protocol 'shuffled'"),
         ("sifted", {}, "option 'rule' is missing"),
         ("rearranged", {"percent": 5}, "unknown option 'percent', expected valid_size"),
-        ("augmented", {"source": "published", "k": 3}, "option 'k' has no meaning with source: published"),
+        (
+            "augmented",
+            {"source": "published", "k": 3},
+            "option 'k' has no meaning with source: published",
+        ),
         ("original", {"seed": 1}, "unknown option 'seed', expected none"),
         ("augmented", {}, "expected a masked language model, or an encoder"),
     ],
@@ -63,7 +74,10 @@ MADE = [
 
 @pytest.mark.parametrize(("name", "options"), MADE)
 def test_a_protocol_loses_and_doubles_no_sentence_of_the_demo_corpus(root, name, options):
-    demo = [load_sentences(root / "resources" / "demo" / f"{split}.jsonl") for split in ("train", "valid", "test")]
+    demo = [
+        load_sentences(root / "resources" / "demo" / f"{split}.jsonl")
+        for split in ("train", "valid", "test")
+    ]
     built, report = build_protocol(name, Splits(*demo), options)
     train, valid, test = ([sentence.id for sentence in sentences] for _, sentences in built)
     before = [[sentence.id for sentence in sentences] for sentences in demo]
@@ -88,7 +102,10 @@ def files(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--protocol", "rearranged", "--percent", "5"], "--percent belongs to protocol sifted, not rearranged"),
+        (
+            ["--protocol", "rearranged", "--percent", "5"],
+            "--percent belongs to protocol sifted, not rearranged",
+        ),
         (["--protocol", "rearranged", "--test-size", "99"], "too few"),
     ],
 )
@@ -102,8 +119,15 @@ def test_split_refuses_in_one_line(files, tmp_path, capsys, arguments, message):
 def test_an_encoder_alone_is_enough_to_augment(files, tmp_path, tiny_encoder):
     options = ["--encoder", str(tiny_encoder), "--mlm-steps", "2", "--k", "3", "--beams", "2"]
     for out in ("one", "two"):
-        assert main(["split", *files, "--protocol", "augmented", *options, "--out", str(tmp_path / out)]) == 0
-    assert (tmp_path / "one" / "test.jsonl").read_bytes() == (tmp_path / "two" / "test.jsonl").read_bytes()
+        assert (
+            main(
+                ["split", *files, "--protocol", "augmented", *options, "--out", str(tmp_path / out)]
+            )
+            == 0
+        )
+    assert (tmp_path / "one" / "test.jsonl").read_bytes() == (
+        tmp_path / "two" / "test.jsonl"
+    ).read_bytes()
     test = load_sentences(tmp_path / "one" / "test.jsonl")
     assert len(test) == 12
     assert any(new.text != old.text for new, old in zip(test, SPLITS.test * 4, strict=True))
@@ -111,7 +135,16 @@ def test_an_encoder_alone_is_enough_to_augment(files, tmp_path, tiny_encoder):
 
 
 def test_split_refuses_a_share_over_all_in_one_line(files, tmp_path, capsys):
-    arguments = ["--protocol", "sifted", "--rule", "sample", "--percent", "101", "--out", str(tmp_path / "out")]
+    arguments = [
+        "--protocol",
+        "sifted",
+        "--rule",
+        "sample",
+        "--percent",
+        "101",
+        "--out",
+        str(tmp_path / "out"),
+    ]
     with pytest.raises(SystemExit, match="2"):
         main(["split", *files, *arguments])
     error = capsys.readouterr().err
@@ -127,12 +160,46 @@ def named(files):
 
 def test_the_workflow_command_takes_a_studys_options(named, tmp_path, tiny_encoder):
     lm, words, report = tmp_path / "lm", tmp_path / "words.txt", tmp_path / "report.json"
-    assert main(["train-mlm", "--encoder", str(tiny_encoder), *named[:2], "--out", str(lm), "--steps", "2"]) == 0
+    assert (
+        main(
+            [
+                "train-mlm",
+                "--encoder",
+                str(tiny_encoder),
+                *named[:2],
+                "--out",
+                str(lm),
+                "--steps",
+                "2",
+            ]
+        )
+        == 0
+    )
     assert json.loads((lm / "training.json").read_text())["steps"] == 2
     vectors(ada=(1, 0), tim=(0, 1), apple=(1, 1)).save_word2vec_format(words)
-    options = {"masked_lm": "hub:some/model", "vectors": None, "mlm_steps": 9, "options": {"k": 2}, "seed": 4}
-    arguments = ["--protocol", "augmented", "--options", json.dumps(options), "--masked-lm", str(lm)]
-    arguments += ["--vectors", str(words), "--out-test", str(tmp_path / "augmented.jsonl"), "--report", str(report)]
+    options = {
+        "masked_lm": "hub:some/model",
+        "vectors": None,
+        "mlm_steps": 9,
+        "options": {"k": 2},
+        "seed": 4,
+    }
+    arguments = [
+        "--protocol",
+        "augmented",
+        "--options",
+        json.dumps(options),
+        "--masked-lm",
+        str(lm),
+    ]
+    arguments += [
+        "--vectors",
+        str(words),
+        "--out-test",
+        str(tmp_path / "augmented.jsonl"),
+        "--report",
+        str(report),
+    ]
     assert main(["build-protocol", *arguments, *named]) == 0
     assert len(load_sentences(tmp_path / "augmented.jsonl")) == 12
     found = json.loads(report.read_text())
@@ -140,7 +207,9 @@ def test_the_workflow_command_takes_a_studys_options(named, tmp_path, tiny_encod
     assert set(found["details"]["parts"]) == {"ss", "su", "us", "uu"}
 
 
-@pytest.mark.parametrize(("options", "message"), [("[1", "not valid JSON"), ("[1]", "expected a JSON object")])
+@pytest.mark.parametrize(
+    ("options", "message"), [("[1", "not valid JSON"), ("[1]", "expected a JSON object")]
+)
 def test_the_workflow_command_refuses_options_that_are_no_object(named, capsys, options, message):
     arguments = ["--protocol", "rearranged", "--report", "report.json", "--options", options]
     assert main(["build-protocol", *arguments, *named]) == 1
@@ -153,13 +222,18 @@ def test_every_option_is_one_of_the_split_command(capsys):
     shown = capsys.readouterr().out
     hidden = {"batch_size", "mlm_layers"}
     for protocol in PROTOCOLS.values():
-        assert all(f"--{name.replace('_', '-')}" in shown for name in set(protocol.options) - hidden)
+        assert all(
+            f"--{name.replace('_', '-')}" in shown for name in set(protocol.options) - hidden
+        )
 
 
 def test_protocols_stand_in_the_order_of_the_papers():
     orders = [spec.order for spec in PROTOCOLS.values()]
     assert orders == sorted(set(orders))  # no two in one place
-    assert [name for name, spec in PROTOCOLS.items() if spec.published] == ["rearranged", "augmented"]
+    assert [name for name, spec in PROTOCOLS.items() if spec.published] == [
+        "rearranged",
+        "augmented",
+    ]
     assert [name for name, spec in PROTOCOLS.items() if spec.gives_schema] == ["unseen_relations"]
     assert [name for name, spec in PROTOCOLS.items() if not spec.train] == ["augmented"]
 
@@ -167,11 +241,16 @@ def test_protocols_stand_in_the_order_of_the_papers():
 def test_a_rule_that_is_given_takes_nothing_from_the_name():
     with pytest.raises(UserError, match="rule 'frequency' needs max_count"):
         build_protocol("sift-1", SPLITS, {"rule": "frequency"})
-    assert build_protocol("sift-1", SPLITS, {"max_count": 1})[1]["options"] == {"rule": "frequency", "max_count": 1}
+    assert build_protocol("sift-1", SPLITS, {"max_count": 1})[1]["options"] == {
+        "rule": "frequency",
+        "max_count": 1,
+    }
 
 
 @pytest.mark.parametrize(("options", "seed"), [({}, 0), ({"seed": 3}, 3)])
-def test_the_masked_language_model_has_the_seed_of_the_protocol(tiny_encoder, monkeypatch, options, seed):
+def test_the_masked_language_model_has_the_seed_of_the_protocol(
+    tiny_encoder, monkeypatch, options, seed
+):
     class Asked(Exception):
         pass
 
@@ -180,5 +259,7 @@ def test_the_masked_language_model_has_the_seed_of_the_protocol(tiny_encoder, mo
 
     monkeypatch.setattr("tripleaudit.protocols.build.train_masked_lm", train)
     with pytest.raises(Asked) as caught:
-        build_protocol("augmented", SPLITS, {"mlm_steps": 9, "mlm_layers": 1, **options}, encoder=tiny_encoder)
+        build_protocol(
+            "augmented", SPLITS, {"mlm_steps": 9, "mlm_layers": 1, **options}, encoder=tiny_encoder
+        )
     assert caught.value.args == (seed, 9, 1)

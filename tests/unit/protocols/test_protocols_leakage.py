@@ -17,8 +17,16 @@ def test_words_have_no_case_accents_and_punctuation() -> None:
 
 def test_leakage_counts_triples_and_entities() -> None:
     train = [sentence("Ann wrote Emma", ("Ann", "wrote", "Emma"), id_="a")]
-    seen, other = sentence("Ann wrote Emma", ("Ann", "wrote", "Emma"), id_="b"), ("Ann", "saw", "Bob")
-    test = [seen, sentence("Ann saw Bob", other), sentence("…"), sentence("ann wrote emma.", id_="e")]
+    seen, other = (
+        sentence("Ann wrote Emma", ("Ann", "wrote", "Emma"), id_="b"),
+        ("Ann", "saw", "Bob"),
+    )
+    test = [
+        seen,
+        sentence("Ann saw Bob", other),
+        sentence("…"),
+        sentence("ann wrote emma.", id_="e"),
+    ]
     value = leakage(train, test)
     assert value["sentences"] == {"equal": 1, "normalised": 1, "near": 0, "total": 2, "share": 0.5}
     assert value["triples"] == {"different": 2, "shared": 1, "share": 0.5}
@@ -42,7 +50,9 @@ def test_the_most_similar_one_is_taken_the_first_of_equals_and_five_are_shown() 
     (copy,) = Copies(train[2:], threshold=0.5).of(["a b c d e g i"])
     assert (copy.other, copy.similarity) == (0, 7 / 8)
     found = leakage([Sentence("x", "one")], [Sentence(str(number), "one") for number in range(7)])
-    assert found["sentences"]["equal"] == 7 and [one["test"] for one in found["examples"]] == list("01234")
+    assert found["sentences"]["equal"] == 7 and [one["test"] for one in found["examples"]] == list(
+        "01234"
+    )
 
 
 @pytest.mark.parametrize(("candidates", "uncertain"), [(4_999, 0), (5_000, 1)])
@@ -54,10 +64,17 @@ def test_five_thousand_candidates_are_compared_at_most(candidates: int, uncertai
 
 
 @settings(deadline=None)
-@given(st.lists(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8).map(" ".join), max_size=9), st.data())
+@given(
+    st.lists(
+        st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8).map(" ".join), max_size=9
+    ),
+    st.data(),
+)
 def test_among_others_the_most_similar_is_that_of_comparing_all(texts: list[str], data) -> None:
     threshold = data.draw(st.sampled_from([0.5, 0.75, 0.8]))
-    others = data.draw(st.lists(st.sampled_from(["a b c d e", "a b c d", "e f", "h", "b a", "a a"]), max_size=4))
+    others = data.draw(
+        st.lists(st.sampled_from(["a b c d e", "a b c d", "e f", "h", "b a", "a a"]), max_size=4)
+    )
     copies = Copies(texts, threshold).of(others)
     found = {copy.position: (copy.kind, copy.similarity, copy.other) for copy in copies}
     expected: dict[int, tuple[str, float, int]] = {}

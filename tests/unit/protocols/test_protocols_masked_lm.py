@@ -16,7 +16,11 @@ from tripleaudit.protocols.augmented.vectors import derive_vectors
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-TEXTS = ["ada lovelace wrote notes on the engine .", "london is the capital of england .", "it rains today ."] * 2
+TEXTS = [
+    "ada lovelace wrote notes on the engine .",
+    "london is the capital of england .",
+    "it rains today .",
+] * 2
 TRAIN = [sentence(f"{text} {number}") for number, text in enumerate(TEXTS)]
 
 
@@ -39,11 +43,15 @@ def test_training_learns_the_text_and_saves_safetensors_alone(trained):
     assert answers["london is the [MASK] of england . 1", 0][0][0] == "capital"
 
 
-def test_words_in_held_out_texts_alone_are_an_error_and_no_training_without_end(tiny_encoder, tmp_path):
+def test_words_in_held_out_texts_alone_are_an_error_and_no_training_without_end(
+    tiny_encoder, tmp_path
+):
     texts = [f"zzqx{number} qqzz{number}" for number in range(50)]
     shuffled = list(range(50))
     random.Random(0).shuffle(shuffled)
-    texts[shuffled[0]] = "london is the capital of england ."  # of 50 texts one is held out, the first
+    texts[shuffled[0]] = (
+        "london is the capital of england ."  # of 50 texts one is held out, the first
+    )
     with pytest.raises(UserError, match="no word that the tokenizer has as one piece"):
         train_masked_lm(tiny_encoder, [sentence(text) for text in texts], tmp_path, steps=1)
 
@@ -78,7 +86,11 @@ def test_masks_are_answered_as_by_the_plain_model_whatever_the_batch(trained):
         transformers.AutoTokenizer.from_pretrained(folder),
         transformers.AutoModelForMaskedLM.from_pretrained(folder).eval(),
     )
-    assert answers[0].keys() == answers[1].keys() == {(text, number) for text in queries for number in queries[text]}
+    assert (
+        answers[0].keys()
+        == answers[1].keys()
+        == {(text, number) for text in queries for number in queries[text]}
+    )
     for (text, number), ranked in answers[0].items():
         inputs = tokenizer(text, return_tensors="pt")
         place = (inputs["input_ids"][0] == tokenizer.mask_token_id).nonzero()[number, 0]
@@ -87,7 +99,9 @@ def test_masks_are_answered_as_by_the_plain_model_whatever_the_batch(trained):
         again = dict(answers[1][text, number])
         assert set(again) == set(dict(ranked))
         for word, score in ranked:
-            assert score == pytest.approx(expected[tokenizer.convert_tokens_to_ids(word)].item(), abs=1e-4)
+            assert score == pytest.approx(
+                expected[tokenizer.convert_tokens_to_ids(word)].item(), abs=1e-4
+            )
             assert score == pytest.approx(again[word], abs=1e-4)
         scores = [score for _, score in ranked]
         assert scores == sorted(scores, reverse=True)
@@ -103,7 +117,9 @@ def test_only_words_of_one_piece_count_as_such(trained):
 
 def test_a_mask_beyond_the_length_limit_has_no_answer(trained):
     text = "the " * 300 + "[MASK]"
-    assert MaskedLanguageModel(trained[0]).fill({text: [0], "a [MASK]": [0]}, 2).keys() == {("a [MASK]", 0)}
+    assert MaskedLanguageModel(trained[0]).fill({text: [0], "a [MASK]": [0]}, 2).keys() == {
+        ("a [MASK]", 0)
+    }
 
 
 def test_a_model_without_mask_token_is_refused(trained, tmp_path):
@@ -137,12 +153,24 @@ def test_weights_in_pickles_are_not_loaded(trained, tmp_path, kind):
 
 def test_trainings_that_name_no_numbers_keep_theirs():
     """Another default would be another model of all who name none."""
-    assert train_masked_lm.__kwdefaults__ == {"steps": 300, "layers": None, "batch_size": 16, "seed": 0}
-    assert (train_mlm.RATE, train_mlm.ENCODER_RATE, train_mlm.MASK_RATE, train_mlm.LONGEST) == (2e-3, 2e-4, 0.25, 128)
+    assert train_masked_lm.__kwdefaults__ == {
+        "steps": 300,
+        "layers": None,
+        "batch_size": 16,
+        "seed": 0,
+    }
+    assert (train_mlm.RATE, train_mlm.ENCODER_RATE, train_mlm.MASK_RATE, train_mlm.LONGEST) == (
+        2e-3,
+        2e-4,
+        0.25,
+        128,
+    )
 
 
 def test_folders_that_hold_no_usable_model_are_refused(tiny_encoder, tmp_path):
-    with pytest.raises(UserError, match="no trained masked-LM head .* expected one made by 'tripleaudit train-mlm'"):
+    with pytest.raises(
+        UserError, match="no trained masked-LM head .* expected one made by 'tripleaudit train-mlm'"
+    ):
         MaskedLanguageModel(tiny_encoder)
     with pytest.raises(UserError, match="expected the folder of a masked language model"):
         MaskedLanguageModel(tmp_path / "nothing")
@@ -164,8 +192,14 @@ def test_a_training_set_without_text_or_single_piece_words_is_refused(tiny_encod
     ("pieces", "words"),
     [
         (["the", "##the", "[unused1]", "[PAD]", ",", "1990", "zoé"], ["the", "1990", "zoé"]),
-        (["Ġthe", "the", "Ġzo\u00c3\u00a9", "Ġ,", "<pad>", "Ġ[unused"], ["the", "[unused"]),  # as RoBERTa's
-        (["▁the", "the", "▁zoé", "▁,", "<pad>", "▁unused]"], ["the", "zoé", "unused]"]),  # as ALBERT's
+        (
+            ["Ġthe", "the", "Ġzo\u00c3\u00a9", "Ġ,", "<pad>", "Ġ[unused"],
+            ["the", "[unused"],
+        ),  # as RoBERTa's
+        (
+            ["▁the", "the", "▁zoé", "▁,", "<pad>", "▁unused]"],
+            ["the", "zoé", "unused]"],
+        ),  # as ALBERT's
     ],
 )
 def test_whole_words_are_recognised_by_the_mark_of_their_kind_of_tokenizer(pieces, words):
@@ -177,13 +211,22 @@ def test_whole_words_are_recognised_by_the_mark_of_their_kind_of_tokenizer(piece
 
 
 def test_a_model_that_takes_longer_texts_is_given_512_pieces(trained, tmp_path):
-    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
+    sizes = {
+        "hidden_size": 8,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 1,
+        "intermediate_size": 8,
+    }
     tokenizer = transformers.AutoTokenizer.from_pretrained(trained[0], model_max_length=600)
-    config = transformers.BertConfig(vocab_size=len(tokenizer), max_position_embeddings=600, **sizes)
+    config = transformers.BertConfig(
+        vocab_size=len(tokenizer), max_position_embeddings=600, **sizes
+    )
     transformers.BertForMaskedLM(config).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     model = MaskedLanguageModel(tmp_path)
-    texts = ["the " * words + "[MASK]" for words in (509, 510)]  # with [CLS] and [SEP] 512 and 513 pieces
+    texts = [
+        "the " * words + "[MASK]" for words in (509, 510)
+    ]  # with [CLS] and [SEP] 512 and 513 pieces
     assert model.fill({text: [0] for text in texts}, 1).keys() == {(texts[0], 0)}
 
 
@@ -194,7 +237,12 @@ def tokenizer(tiny_encoder):
 
 def test_words_of_one_piece_have_their_positions(tokenizer):
     ids, single = train_mlm._encode(tokenizer, "london is in cupertino , england", 64)
-    assert [tokenizer.convert_ids_to_tokens(ids[place]) for place in single] == ["london", "is", "in", "england"]
+    assert [tokenizer.convert_ids_to_tokens(ids[place]) for place in single] == [
+        "london",
+        "is",
+        "in",
+        "england",
+    ]
     cut, single = train_mlm._encode(tokenizer, "london is in cupertino , england", 4)
     assert (len(cut), single) == (4, [1, 2])  # [CLS] london is [SEP]
 
@@ -208,7 +256,10 @@ def test_a_batch_of_masks_by_hand(tokenizer, monkeypatch):
     mask, pad = tokenizer.mask_token_id, tokenizer.pad_token_id
     assert batch["input_ids"].tolist() == [[5, mask, 8, mask], [5, mask, pad, pad]]
     assert batch["attention_mask"].tolist() == [[1, 1, 1, 1], [1, 1, 0, 0]]
-    assert batch["labels"].tolist() == [[-100, 7, -100, 9], [-100, 6, -100, -100]]  # -100: what PyTorch's losses ignore
+    assert batch["labels"].tolist() == [
+        [-100, 7, -100, 9],
+        [-100, 6, -100, -100],
+    ]  # -100: what PyTorch's losses ignore
 
 
 def test_a_new_head_starts_from_the_frequencies_of_pieces():
@@ -227,7 +278,9 @@ def watched(monkeypatch):
 
     def noted(made, *_):
         groups = made.param_groups
-        gradients = [own.grad for group in groups for own in group["params"] if own.grad is not None]
+        gradients = [
+            own.grad for group in groups for own in group["params"] if own.grad is not None
+        ]
         seen.norms.append(torch.stack([gradient.norm() for gradient in gradients]).norm().item())
         seen.rates.append([group["lr"] for group in groups])
 
@@ -252,10 +305,15 @@ def watched(monkeypatch):
 
 
 def numbered(count):
-    return [sentence(f"the {number} engine in london is the house of england") for number in range(count)]
+    return [
+        sentence(f"the {number} engine in london is the house of england")
+        for number in range(count)
+    ]
 
 
-def test_a_training_goes_through_shuffled_epochs_with_a_warm_up_of_a_tenth(tiny_encoder, tmp_path, watched):
+def test_a_training_goes_through_shuffled_epochs_with_a_warm_up_of_a_tenth(
+    tiny_encoder, tmp_path, watched
+):
     settings = {"steps": 20, "batch_size": 10, "layers": 1}
     report = train_masked_lm(tiny_encoder, numbered(102), tmp_path, **settings)
     factors = [0, 0.5, *((20 - step) / 18 for step in range(2, 20))]

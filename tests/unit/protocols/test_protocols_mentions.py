@@ -50,9 +50,17 @@ def test_mentions_change_and_spans_move_with_them(row, words, text, strings):
 @pytest.mark.parametrize(
     ("row", "why"),
     [
-        (sentence("New York City is big .", ("New York City", "in", "New York"), ("big", "r", "big")), "nested"),
+        (
+            sentence(
+                "New York City is big .", ("New York City", "in", "New York"), ("big", "r", "big")
+            ),
+            "nested",
+        ),
         (placed("Anne-Marie", (0, 10), (0, 4)), "nested"),  # an inner mention that divides a word
-        (placed("New York City Hall", (0, 13), (4, 18)), "overlapping"),  # overlap that is no nesting
+        (
+            placed("New York City Hall", (0, 13), (4, 18)),
+            "overlapping",
+        ),  # overlap that is no nesting
     ],
 )
 def test_sentences_whose_entities_cannot_change_consistently_stay(row, why):
@@ -67,7 +75,11 @@ def test_the_sentences_that_stay_are_the_unchanged_ones_of_the_published_files(r
     original = read_triple_list(folder / "WebNLG_all" / "test_data.json")
     augmented = folder / "augmented_test_WebNLG_all"
     parts = [read_triple_list(augmented / f"{part}_test_data.json") for part in PARTS]
-    assert Counter(lay_out(row).stays for row in original) == {None: 664, "nested": 38, "overlapping": 1}
+    assert Counter(lay_out(row).stays for row in original) == {
+        None: 664,
+        "nested": 38,
+        "overlapping": 1,
+    }
     for row, *variants in zip(original, *parts, strict=True):
         unchanged = all(variant.text == row.text for variant in variants)
         assert unchanged == (lay_out(row).stays is not None), row.text

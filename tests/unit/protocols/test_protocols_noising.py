@@ -24,8 +24,13 @@ def letters(strings):
 
 def corpus() -> list[Sentence]:
     """Sentences whose words fill the buckets 1, 2 and 3 with 60 words each, and one triple."""
-    words = [LETTERS[i % 26] + LETTERS[i // 26] + tail for tail in ("", "xy", "xyzw") for i in range(60)]
-    return [Sentence("words", " ".join(words)), sentence("tim cook leads apple .", ("tim cook", "C", "apple"), id_="1")]
+    words = [
+        LETTERS[i % 26] + LETTERS[i // 26] + tail for tail in ("", "xy", "xyzw") for i in range(60)
+    ]
+    return [
+        Sentence("words", " ".join(words)),
+        sentence("tim cook leads apple .", ("tim cook", "C", "apple"), id_="1"),
+    ]
 
 
 def noising(*more: Sentence, seed: int = 0, **options) -> EntityNoising:
@@ -34,7 +39,9 @@ def noising(*more: Sentence, seed: int = 0, **options) -> EntityNoising:
 
 
 def check_structure(before: Sentence, after: Sentence) -> None:
-    """All triples stay, spans fit, equal entities stay equal and different ones different, nothing else changes."""
+    """All triples stay, spans fit, equal entities stay equal and different ones different,
+    nothing else changes.
+    """
     assert not list(after.problems())
     assert after.id == before.id
     assert [t.relation for t in after.triples] == [t.relation for t in before.triples]
@@ -43,7 +50,10 @@ def check_structure(before: Sentence, after: Sentence) -> None:
         for a, b in ((old.subject, new.subject), (old.object, new.object)):
             assert (a.text == b.text) != a.located
             assert renamed.setdefault(a.text, b.text) == b.text
-            found = [find_spans(each.text, span.text, every=True)[0] for each, span in ((before, a), (after, b))]
+            found = [
+                find_spans(each.text, span.text, every=True)[0]
+                for each, span in ((before, a), (after, b))
+            ]
             assert len(found[0]) == len(found[1])
     assert len(set(renamed.values())) == len(renamed)
 
@@ -60,7 +70,10 @@ def test_lengths_follow_the_paper():
     each = sentence("aabbcc leads zz .", ("aabbcc", "C", "zz"))  # 3 tokens, 1 token
     noise = noising(each, *(replace(each, id=str(i)) for i in range(3)))
     triples = [noise(each, epoch).triples[0] for epoch in range(4000)]
-    three, one = (Counter(letters([getattr(one, role).text for one in triples])) for role in ("subject", "object"))
+    three, one = (
+        Counter(letters([getattr(one, role).text for one in triples]))
+        for role in ("subject", "object")
+    )
     shares = {length: count / 4000 for length, count in three.items()}
     assert shares == pytest.approx({2: 0.3, 3: 0.4, 4: 0.3}, abs=0.03)
     assert set(one) == {1, 2}  # length 0 counts as 1
@@ -75,13 +88,17 @@ def test_the_share_of_noised_sentences_and_the_seeding():
     assert noised == [noising(probability=0.3)(each, epoch) for epoch in range(1000)]
     assert noised != [noising(probability=0.3, seed=1)(each, epoch) for epoch in range(1000)]
     other = replace(each, id="2")
-    assert noised != [noise(other, epoch) and replace(noise(other, epoch), id="1") for epoch in range(1000)]
+    assert noised != [
+        noise(other, epoch) and replace(noise(other, epoch), id="1") for epoch in range(1000)
+    ]
     assert len({one.text for one in noised if one}) > 100
     assert all(noising(probability=0.0)(each, epoch) is None for epoch in range(50))
 
 
 def test_unlocated_entities_and_sentences_without_triples_stay_as_they_are():
-    each = Sentence("s", "tim leads .", (Triple(Span(0, 3, "tim"), "C", Span(None, None, "nowhere")),))
+    each = Sentence(
+        "s", "tim leads .", (Triple(Span(0, 3, "tim"), "C", Span(None, None, "nowhere")),)
+    )
     noised = noising(each)(each, 0)
     check_structure(each, noised)
     assert noised.triples[0].object == Span(None, None, "nowhere")
@@ -95,7 +112,11 @@ CITY, YORK = Span(0, 13, "new york city"), Span(23, 31, "new york")
     ("text", "spans", "nested"),
     [
         ("new york city mayor of new york .", [(CITY, Span(0, 8, "new york")), (YORK, CITY)], 1),
-        ("aa-bb leads", [(Span(0, 2, "aa"), Span(2, 5, "-bb"))], 0),  # entities that touch do not overlap
+        (
+            "aa-bb leads",
+            [(Span(0, 2, "aa"), Span(2, 5, "-bb"))],
+            0,
+        ),  # entities that touch do not overlap
         ("aa-bb leads", [(Span(0, 3, "aa-"), Span(2, 5, "-bb"))], 1),
     ],
 )
@@ -126,7 +147,10 @@ def test_a_corpus_that_offers_no_other_word_leaves_the_sentence_alone():
 
 
 def test_noise_words_differ_from_their_entities_and_from_each_other():
-    each, more = sentence("aa leads bb .", ("aa", "C", "bb")), sentence("cc leads dd .", ("cc", "C", "dd"))
+    each, more = (
+        sentence("aa leads bb .", ("aa", "C", "bb")),
+        sentence("cc leads dd .", ("cc", "C", "dd")),
+    )
     noise = EntityNoising([each, more], letters, NoiseSettings(probability=1.0, keep_length=1.0), 0)
     noised = [noise(each, epoch) for epoch in range(60)]
     drawn = {(one.triples[0].subject.text, one.triples[0].object.text) for one in noised if one}
@@ -183,7 +207,12 @@ def test_noise_words_come_from_the_whole_vocabulary_uniformly():
 def test_single_words_are_drawn_from_buckets_of_fifty(words: int, filled: list[int]):
     pool = WordPool({1: [f"a{n}" for n in range(60)], 2: [f"b{n}" for n in range(words)]})
     assert pool.filled == filled
-    assert (pool.fewest(0), pool.fewest(1), pool.fewest(2), pool.fewest(3)) == (0, 1, 3 - len(filled), 4 - len(filled))
+    assert (pool.fewest(0), pool.fewest(1), pool.fewest(2), pool.fewest(3)) == (
+        0,
+        1,
+        3 - len(filled),
+        4 - len(filled),
+    )
 
 
 def test_lengths_that_no_words_make_up_come_from_what_the_corpus_has():
@@ -196,20 +225,29 @@ def test_lengths_that_no_words_make_up_come_from_what_the_corpus_has():
 
 def test_words_without_tokens_are_not_drawn():
     each = sentence("aa leads bb", ("aa", "C", "bb"))
-    noise = EntityNoising([each], lambda texts: [int(text != "leads") for text in texts], NoiseSettings(), 0)
+    noise = EntityNoising(
+        [each], lambda texts: [int(text != "leads") for text in texts], NoiseSettings(), 0
+    )
     assert noise.words == ["aa", "bb"]
 
 
 def test_entities_in_scripts_without_blanks_become_strings_of_their_own_length():
-    """One token a character, as encoders of Chinese have it; a corpus has clauses between its blanks."""
+    """One token a character, as encoders of Chinese have it; a corpus has clauses between its
+    blanks.
+    """
     signs = [chr(0x4E00 + number) for number in range(200)]
     others = [
-        Sentence(str(n), "".join(signs[n : n + 20]) + "。 " + "".join(signs[n + 30 : n + 60])) for n in range(100)
+        Sentence(str(n), "".join(signs[n : n + 20]) + "。 " + "".join(signs[n + 30 : n + 60]))
+        for n in range(100)
     ]
     text = "艾达伦德领导哈罗钢铁公司。"
-    each = Sentence("zh", text, (Triple(Span(0, 4, "艾达伦德"), "leads", Span(6, 12, "哈罗钢铁公司")),))
+    each = Sentence(
+        "zh", text, (Triple(Span(0, 4, "艾达伦德"), "leads", Span(6, 12, "哈罗钢铁公司")),)
+    )
     count = lambda strings: [len(string.replace(" ", "")) for string in strings]  # noqa: E731
-    noise = EntityNoising([each, *others], count, NoiseSettings(probability=1.0, keep_length=1.0), 0)
+    noise = EntityNoising(
+        [each, *others], count, NoiseSettings(probability=1.0, keep_length=1.0), 0
+    )
     for epoch in range(50):
         noised = noise(each, epoch)
         (triple,) = noised.triples

@@ -27,27 +27,52 @@ EVERY = {"rule": "every-triple"}
 
 def test_a_sentence_is_filed_under_one_key_and_whole_groups_are_moved():
     # B occurs in two sentences and in no other company, so whoever holds B has it as key.
-    corpus = [row("a", "B"), row("b", "B"), row("c", "C"), row("d", "D"), row("e", "D"), row("f", "D")]
+    corpus = [
+        row("a", "B"),
+        row("b", "B"),
+        row("c", "C"),
+        row("d", "D"),
+        row("e", "D"),
+        row("f", "D"),
+    ]
     for seed in range(20):
         new, report = rearrange(Splits(corpus, [], []), test_size=2, **KEYS, seed=seed)
-        assert ids(new.test) in (["a", "b"], ["a", "c"], ["b", "c"], ["d", "e"], ["c", "d"])  # the last group is cut
+        assert ids(new.test) in (
+            ["a", "b"],
+            ["a", "c"],
+            ["b", "c"],
+            ["d", "e"],
+            ["c", "d"],
+        )  # the last group is cut
         assert sum(report["moved_by_key_count"].values()) == 2
-        new, report = rearrange(Splits([*corpus, row("g", "D")], [], []), test_size=3, **KEYS, seed=seed)
-        assert (ids(new.test), report["max_count"]) == (["a", "b", "c"], 3)  # D has four sentences now
+        new, report = rearrange(
+            Splits([*corpus, row("g", "D")], [], []), test_size=3, **KEYS, seed=seed
+        )
+        assert (ids(new.test), report["max_count"]) == (
+            ["a", "b", "c"],
+            3,
+        )  # D has four sentences now
 
 
 def test_a_sentence_can_leave_for_a_rare_key_and_be_entirely_seen():
-    # "a" and "b" both hold the rare C and each a frequent triple; only the one whose drawn key is C leaves.
+    # "a" and "b" both hold the rare C and each a frequent triple; only the one whose drawn key is C
+    # leaves.
     corpus = [row("a", "B", "C"), row("b", "B", "C"), *(row(f"b{n}", "B") for n in range(5))]
-    drawn = [rearrange(Splits(corpus, [], []), test_size=1, **KEYS, seed=seed) for seed in range(60)]
+    drawn = [
+        rearrange(Splits(corpus, [], []), test_size=1, **KEYS, seed=seed) for seed in range(60)
+    ]
     found = {(*ids(new.test), report["test_sentences_without_hidden_triple"], report["max_count"])
              for new, report in drawn}  # fmt: skip
     assert {one for one in found if one[2] == 3} == {("a", 1, 3), ("b", 1, 3)}
-    assert {one[2] for one in found} == {3, 7}  # where B is the key of both, its seven sentences have to do
+    assert {one[2] for one in found} == {
+        3,
+        7,
+    }  # where B is the key of both, its seven sentences have to do
 
 
 def test_keys_are_drawn_uniformly_from_the_distinct_triples():
-    # One sentence must be moved; its key is C (rare) or B: where B is the key of "a", only the two C sentences fit.
+    # One sentence must be moved; its key is C (rare) or B: where B is the key of "a", only the two
+    # C sentences fit.
     corpus = [row("a", "B", "B", "C"), *(row(str(n), "B") for n in range(9))]
     keys = Counter()
     for seed in range(600):
@@ -61,9 +86,19 @@ def test_keys_are_drawn_uniformly_from_the_distinct_triples():
     ("train", "sizes", "tests", "report"),
     [
         # B occurs in four sentences, C in two, D and E in one; the sizes ask for two sentences
-        (["aB", "bB", "cBC", "dD", "eC", "fBE"], (1, 1), ("d", "f"), {"hidden_triples": 2, "largest_count": 1}),
+        (
+            ["aB", "bB", "cBC", "dD", "eC", "fBE"],
+            (1, 1),
+            ("d", "f"),
+            {"hidden_triples": 2, "largest_count": 1},
+        ),
         # D has one sentence, C two, B three: what does not fit gives way to what does
-        (["aB", "bB", "cB", "dD", "eC", "fC"], (0, 3), ("def",), {"hidden_triples": 2, "largest_count": 2}),
+        (
+            ["aB", "bB", "cB", "dD", "eC", "fC"],
+            (0, 3),
+            ("def",),
+            {"hidden_triples": 2, "largest_count": 2},
+        ),
         # of the cut group, the sentence without a hidden triple goes to validation
         (["aB", "bB", "cB", "dD", "eC", "fC"], (1, 1), ("d",), {}),
         # where nothing fits, the report says so
@@ -83,7 +118,9 @@ def test_the_rarest_triples_leave_training(train, sizes, tests, report):
 
 
 def test_zero_triple_sentences_stay_in_their_sets_and_equal_ids_are_distinguished():
-    splits = Splits([row("0"), row("1", "B"), row("2", "B")], [row("1", "C")], [row("0"), row("2", "D")])
+    splits = Splits(
+        [row("0"), row("1", "B"), row("2", "B")], [row("1", "C")], [row("0"), row("2", "D")]
+    )
     new, _ = rearrange(splits)
     assert [sum(not sentence.triples for sentence in part) for _, part in new] == [1, 0, 1]
     everything = [sentence.id for _, part in new for sentence in part]
@@ -93,7 +130,10 @@ def test_zero_triple_sentences_stay_in_their_sets_and_equal_ids_are_distinguishe
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"test_size": 3}, "the corpus has 3 sentences with triples, too few for 0 validation and 3 test"),
+        (
+            {"test_size": 3},
+            "the corpus has 3 sentences with triples, too few for 0 validation and 3 test",
+        ),
         ({"test_size": 0}, "0 test sentences; expected at least 1, and one test sentence"),
         ({"rule": "rarest"}, "rule is 'rarest', expected one of key-triple, every-triple"),
     ],
@@ -151,14 +191,27 @@ def test_the_published_keys_are_the_last_triples_of_the_published_files(real_dat
 
 def plainly(rows: list[list[str]], room: int) -> tuple[list[int], dict[str, int]]:
     """The rarest triples first, looked for again before each choice."""
-    held = {name: [number for number, row in enumerate(rows) if name in row] for row in rows for name in row}
+    held = {
+        name: [number for number, row in enumerate(rows) if name in row]
+        for row in rows
+        for name in row
+    }
     names, passed_over, moved, largest = list(held), [], [], 0
 
     def rest(name: str) -> list[int]:
         return [number for number in held[name] if number not in moved]
 
-    while len(moved) < room and (left := [name for name in held if rest(name) and name not in passed_over]):
-        name = min(left, key=lambda name: (len(held[name]), -max(len(rows[n]) for n in held[name]), names.index(name)))
+    while len(moved) < room and (
+        left := [name for name in held if rest(name) and name not in passed_over]
+    ):
+        name = min(
+            left,
+            key=lambda name: (
+                len(held[name]),
+                -max(len(rows[n]) for n in held[name]),
+                names.index(name),
+            ),
+        )
         if len(moved) + len(rest(name)) > room:
             passed_over.append(name)
             continue
@@ -172,7 +225,11 @@ def plainly(rows: list[list[str]], room: int) -> tuple[list[int], dict[str, int]
 
 
 @given(
-    st.lists(st.lists(st.sampled_from("BCDEFGHIJ"), min_size=1, max_size=4, unique=True), min_size=2, max_size=14),
+    st.lists(
+        st.lists(st.sampled_from("BCDEFGHIJ"), min_size=1, max_size=4, unique=True),
+        min_size=2,
+        max_size=14,
+    ),
     st.data(),
 )
 def test_every_triple_is_taken_as_by_looking_again(rows, data):

@@ -16,7 +16,9 @@ def corpus(*rows, prefix):
 @pytest.fixture
 def splits():
     return Splits(
-        corpus([A], [A, A], [A, B], [B], [C], [], prefix="train"),  # A in 3 sentences, B in 2, C in 1
+        corpus(
+            [A], [A, A], [A, B], [B], [C], [], prefix="train"
+        ),  # A in 3 sentences, B in 2, C in 1
         corpus([A], prefix="valid"),
         corpus([A, B], [B], [("D", "r", "A")], prefix="test"),
     )
@@ -30,11 +32,17 @@ def splits():
         (3, [4, 5], 3, 2),
     ],
 )
-def test_frequency_hides_triples_of_at_most_n_training_sentences(splits, max_count, left, chosen, hidden):
+def test_frequency_hides_triples_of_at_most_n_training_sentences(
+    splits, max_count, left, chosen, hidden
+):
     sifted, report = sift(splits, rule="frequency", max_count=max_count)
     assert [row.id for row in sifted.train] == [f"train{number}" for number in left]
     assert (sifted.valid, sifted.test) == (splits.valid, splits.test)
-    assert report == {"chosen_triples": chosen, "hidden_triples": hidden, "dropped_train_sentences": 6 - len(left)}
+    assert report == {
+        "chosen_triples": chosen,
+        "hidden_triples": hidden,
+        "dropped_train_sentences": 6 - len(left),
+    }
 
 
 def test_sample_of_everything_leaves_no_test_triple_in_training(splits):
@@ -52,7 +60,10 @@ def entities(count):
 
 
 def test_sample_depends_on_the_seed_alone():
-    sets = [sift(entities(40), rule="sample", percent=25, **seed) for seed in ({}, {"seed": 0}, {"seed": 2})]
+    sets = [
+        sift(entities(40), rule="sample", percent=25, **seed)
+        for seed in ({}, {"seed": 0}, {"seed": 2})
+    ]
     assert sets[0] == sets[1] != sets[2]
     assert [len(made.train) for made, _ in sets] == [31, 31, 31]
 

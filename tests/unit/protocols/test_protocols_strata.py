@@ -15,7 +15,13 @@ TEST = [
 
 
 def test_a_stratum_needs_one_type_and_zero_triples_have_none():
-    assert stratify(TEST, SeenTriples(TRAIN)) == ["entirely_seen", "partially_seen", "unseen", "others", None]
+    assert stratify(TEST, SeenTriples(TRAIN)) == [
+        "entirely_seen",
+        "partially_seen",
+        "unseen",
+        "others",
+        None,
+    ]
 
 
 def test_audit_counts_by_hand():
@@ -28,10 +34,17 @@ def test_audit_counts_by_hand():
     assert report["unseen_relations"] == {"q": 1}
     assert report["duplicates"] == 1
     assert report["missing_entities"] == 1  # Z is not in its sentence
-    assert report["train"] == {"sentences": 2, "triples": 1, "zero_triple_sentences": 1, "relations": 1}
+    assert report["train"] == {
+        "sentences": 2,
+        "triples": 1,
+        "zero_triple_sentences": 1,
+        "relations": 1,
+    }
 
 
-AUGMENTED = [f"rte-eval/augmented_test_WebNLG_all/{part}_test_data.json" for part in ("ss", "su", "us", "uu")]
+AUGMENTED = [
+    f"rte-eval/augmented_test_WebNLG_all/{part}_test_data.json" for part in ("ss", "su", "us", "uu")
+]
 MOVED = "rte-eval/rearranged_WebNLG_all/test_data.json"
 LEFT = "rte-eval/derived/rearranged_WebNLG_all_train_triples.json"
 
@@ -39,19 +52,29 @@ LEFT = "rte-eval/derived/rearranged_WebNLG_all_train_triples.json"
 @pytest.mark.parametrize(
     ("train", "tests", "triples", "shares", "strata"),
     [
-        ("webnlg/train_triples.json", ["webnlg/test_triples.json"], 1607, [91.10, 7.47, 1.43], [580, 42, 17, 64]),
+        (
+            "webnlg/train_triples.json",
+            ["webnlg/test_triples.json"],
+            1607,
+            [91.10, 7.47, 1.43],
+            [580, 42, 17, 64],
+        ),
         (LEFT, [MOVED], 1225, [45.47, 34.20, 20.33], [155, 178, 174, 196]),
         ("webnlg/train_triples.json", AUGMENTED, 6428, [17.21, 36.17, 46.62], None),
     ],
 )
 def test_published_sets_of_webnlg_equal_the_paper(real_data, train, tests, triples, shares, strata):
-    report = audit_corpus(read_triple_list(real_data / train), read_triple_list(*(real_data / test for test in tests)))
+    report = audit_corpus(
+        read_triple_list(real_data / train), read_triple_list(*(real_data / test for test in tests))
+    )
     assert report["triples"] == triples
     assert [round(100 * row["share"], 2) for row in report["triple_types"].values()] == shares
     assert strata in (None, [row["count"] for row in report["strata"].values()])
 
 
-@pytest.mark.parametrize(("split", "duplicates", "triples"), [("val", 504, 7985), ("test", 496, 8120)])
+@pytest.mark.parametrize(
+    ("split", "duplicates", "triples"), [("val", 504, 7985), ("test", 496, 8120)]
+)
 def test_nyt_triples_count_once_a_sentence(real_data, split, duplicates, triples):
     sentences = read_triple_list(real_data / f"nyt/{split}_triples.json")
     report = audit_corpus(sentences, sentences)

@@ -17,7 +17,10 @@ TRAIN = [
         (("Ada", "author of", "Poems"), "partially_seen"),
         (("Bob", "author of", "Notes"), "partially_seen"),
         (("Bob", "lives in", "Oslo"), "partially_seen"),  # both halves seen, apart
-        (("Ada", "lives in", "Notes"), "unseen"),  # both entities known, each under another relation
+        (
+            ("Ada", "lives in", "Notes"),
+            "unseen",
+        ),  # both entities known, each under another relation
         (("Bob", "author of", "Rome"), "unseen"),
         (("ada", "author of", "notes"), "unseen"),  # strings are compared with their case
     ],

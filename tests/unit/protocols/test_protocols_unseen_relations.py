@@ -18,7 +18,9 @@ def corpus(prefix, *rows):
 
 @pytest.fixture
 def splits():
-    """Training has p in four sentences, q in three, r in two, s and t in one; the test set lacks t."""
+    """Training has p in four sentences, q in three, r in two, s and t in one; the test set lacks
+    t.
+    """
     return Splits(
         corpus("train", "pq", "pq", "p", "p", "q", "r", "rs", "", "t"),
         corpus("valid", "p", "s", ""),
@@ -37,7 +39,9 @@ def test_whole_sentences_leave_training_and_test_asks_for_held_out_triples_alone
         return [{triple.relation for triple in each.triples} for each in sentences]
 
     for kept, given in ((made.train, splits.train), (made.valid, splits.valid)):
-        assert [each for each, has in zip(given, names(given), strict=True) if not has & held_out] == kept
+        assert [
+            each for each, has in zip(given, names(given), strict=True) if not has & held_out
+        ] == kept
     assert [each.id for each in made.test] == [
         each.id for each, has in zip(splits.test, names(splits.test), strict=True) if has & held_out
     ]
@@ -55,15 +59,18 @@ def test_other_seeds_hold_out_other_relations(splits):
 @pytest.mark.parametrize("relations", [0, 5])
 def test_impossible_numbers_are_refused(splits, relations):
     said = (
-        f"unseen_relations: relations is {relations}, but training has 5 relations, of which the test set has 4; expect"
+        f"unseen_relations: relations is {relations}, but training has 5 relations, "
+        "of which the test set has 4; expected from 1 to 4"
     )
-    with pytest.raises(UserError, match=f"{said}ed from 1 to 4"):
+    with pytest.raises(UserError, match=said):
         hold_out(splits, relations=relations)
     few = Splits(splits.train, splits.valid, splits.test[1:2])
     with pytest.raises(UserError, match="of which the test set has 1; expected from 1 to 1"):
         hold_out(few, relations=2)
     together = Splits(corpus("train", "pq", "pq"), [], corpus("test", "p"))
-    with pytest.raises(UserError, match="every training sentence with triples has one of the 1 held-out relations"):
+    with pytest.raises(
+        UserError, match="every training sentence with triples has one of the 1 held-out relations"
+    ):
         hold_out(together, relations=1)
 
 

@@ -11,23 +11,38 @@ from tripleaudit.protocols.substitution import like, replaceable
 
 
 def test_neighbours_come_nearest_first_with_the_case_of_the_word_and_ties_in_the_order_of_the_file():
-    nearest = NearestWords(vectors(rome=(1, 0), milan=(1, 0.1), turin=(0.1, 1), ROME=(1, 0.01), **{",": (1, 0)}))
+    nearest = NearestWords(
+        vectors(rome=(1, 0), milan=(1, 0.1), turin=(0.1, 1), ROME=(1, 0.01), **{",": (1, 0)})
+    )
     assert nearest.nearest("Rome", 2) == ["Milan", "Turin"]
     assert nearest.nearest("rome", 1) == ["milan"]
     assert nearest.nearest("Oslo", 3) == []
-    assert NearestWords(vectors(a=(1, 0), c=(0, 1), b=(0, 1), d=(0, 1))).nearest("a", 3) == ["c", "b", "d"]
+    assert NearestWords(vectors(a=(1, 0), c=(0, 1), b=(0, 1), d=(0, 1))).nearest("a", 3) == [
+        "c",
+        "b",
+        "d",
+    ]
 
 
 @pytest.mark.parametrize(
     ("word", "model", "expected"),
-    [("oslo", "Rome", "Oslo"), ("oslo", "UK", "OSLO"), ("oslo", "rome", "oslo"), ("oslo", "A", "Oslo")],
+    [
+        ("oslo", "Rome", "Oslo"),
+        ("oslo", "UK", "OSLO"),
+        ("oslo", "rome", "oslo"),
+        ("oslo", "A", "Oslo"),
+    ],
 )
 def test_case_follows_the_replaced_word(word, model, expected):
     assert like(word, model) == expected
 
 
 def test_only_words_with_letters_or_digits_are_replaceable():
-    assert [word for word in ("Rome", "3", ",", "(", "A.C.", "--") if replaceable(word)] == ["Rome", "3", "A.C."]
+    assert [word for word in ("Rome", "3", ",", "(", "A.C.", "--") if replaceable(word)] == [
+        "Rome",
+        "3",
+        "A.C.",
+    ]
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -66,9 +81,13 @@ def test_pickles_other_files_and_missing_ones_are_refused(tmp_path):
 def test_vectors_of_an_encoder_are_the_means_of_piece_embeddings(tiny_encoder):
     from transformers import AutoModel, AutoTokenizer
 
-    made = derive_vectors(tiny_encoder, [sentence("Tim leads Apple in Cupertino ."), sentence("tim cooks")])
+    made = derive_vectors(
+        tiny_encoder, [sentence("Tim leads Apple in Cupertino ."), sentence("tim cooks")]
+    )
     assert made.index_to_key == ["tim", "leads", "apple", "in", "cupertino", "cooks"]
-    pieces = AutoTokenizer.from_pretrained(tiny_encoder)("cupertino", add_special_tokens=False)["input_ids"]
+    pieces = AutoTokenizer.from_pretrained(tiny_encoder)("cupertino", add_special_tokens=False)[
+        "input_ids"
+    ]
     table = AutoModel.from_pretrained(tiny_encoder).get_input_embeddings().weight.detach().numpy()
     assert len(pieces) == 3
     np.testing.assert_allclose(made["cupertino"], table[pieces].mean(0), rtol=1e-5, atol=1e-7)

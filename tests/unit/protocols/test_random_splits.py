@@ -1,4 +1,6 @@
-"""Unseen triples of random splits: the fast count against one that goes through splits one by one."""
+"""Unseen triples of random splits: the fast count against one that goes through splits one by
+one.
+"""
 
 import json
 import random
@@ -27,9 +29,17 @@ def corpus(size, seed=0):
 def test_counts_are_those_of_the_definition_and_draws_are_subsets_of_the_sizes():
     sentences = corpus(60)
     tested, held = drawn._drawn(np.random.default_rng(0), 60, 9, 6)
-    assert (tested.sum(axis=1) == 9).all() and (held.sum(axis=1) == 15).all() and (held >= tested).all()
-    assert abs(tested.mean(axis=0) - 9 / 60).max() < 0.03  # each sentence is tested on as often as another
-    order = sorted(sentences, key=lambda each: len(distinct_triples(each)))  # as the fast count lays them out
+    assert (
+        (tested.sum(axis=1) == 9).all()
+        and (held.sum(axis=1) == 15).all()
+        and (held >= tested).all()
+    )
+    assert (
+        abs(tested.mean(axis=0) - 9 / 60).max() < 0.03
+    )  # each sentence is tested on as often as another
+    order = sorted(
+        sentences, key=lambda each: len(distinct_triples(each))
+    )  # as the fast count lays them out
     shares = drawn._Corpus(sentences).unseen(tested, held)
     for row in range(50):
         seen = SeenTriples([each for each, out in zip(order, held[row], strict=True) if not out])
@@ -43,11 +53,15 @@ def test_same_seed_same_numbers_and_sets_without_triples_are_refused():
     sets = corpus(50)[:30], corpus(50)[30:35], corpus(50)[35:]
     assert drawn.random_splits(*sets, 100, seed=1) == drawn.random_splits(*sets, 100, seed=1)
     assert drawn.random_splits(*sets, 100, seed=1) != drawn.random_splits(*sets, 100, seed=2)
-    with pytest.raises(UserError, match="random splits: expected training and test sentences, and triples"):
+    with pytest.raises(
+        UserError, match="random splits: expected training and test sentences, and triples"
+    ):
         drawn.random_splits([], [], corpus(5), 10)
 
 
-def test_random_splits_of_webnlg_have_few_unseen_triples_where_the_rearranged_one_has_many(real_data, tmp_path, capsys):
+def test_random_splits_of_webnlg_have_few_unseen_triples_where_the_rearranged_one_has_many(
+    real_data, tmp_path, capsys
+):
     files = {split: tmp_path / f"{split}.jsonl" for split in ("train", "valid", "test")}
     for split, path in files.items():
         save_sentences(path, read_registered("webnlg-rearranged", split, real_data).sentences)

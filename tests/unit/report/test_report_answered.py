@@ -1,4 +1,6 @@
-"""What classifiers and models that are asked for entities said, as sentences of the page; kinds of errors."""
+"""What classifiers and models that are asked for entities said, as sentences of the page; kinds
+of errors.
+"""
 
 import json
 
@@ -13,7 +15,13 @@ from tripleaudit.report.study_files import Predicted, answered_by, entities_of
 from tripleaudit.report.table_files import Links
 from tripleaudit.tables.cells import Cell, about
 
-KEYS = {"corpus": "demo", "protocol": "original", "training": "wz", "extractor": "zcc-binary", "noise": "none"}
+KEYS = {
+    "corpus": "demo",
+    "protocol": "original",
+    "training": "wz",
+    "extractor": "zcc-binary",
+    "noise": "none",
+}
 
 
 @pytest.fixture
@@ -23,14 +31,28 @@ def classified(tmp_path):
     gold = [Sentence(f"s{number}", "Ada Ben", (triple,) * (number < 2)) for number in range(4)]
     save_sentences(tmp_path / "test.jsonl", gold)
     scores = (0.9, 0.2, 0.8, 0.1)
-    write_jsonl(tmp_path / "said.jsonl", [{"id": f"s{n}", "score": score} for n, score in enumerate(scores)])
-    lines = [f"s{n},,{int(score > 0.5 and n < 2)},{int(score > 0.5)},{int(n < 2)}" for n, score in enumerate(scores)]
+    write_jsonl(
+        tmp_path / "said.jsonl", [{"id": f"s{n}", "score": score} for n, score in enumerate(scores)]
+    )
+    lines = [
+        f"s{n},,{int(score > 0.5 and n < 2)},{int(score > 0.5)},{int(n < 2)}"
+        for n, score in enumerate(scores)
+    ]
     counts = tmp_path / "classification.csv"
     head = "id,stratum,classification:correct,classification:predicted,classification:gold"
-    keys = '# {"corpus": "demo", "extractor": "zcc-binary", "protocol": "original", "training": "wz"}'
+    keys = (
+        '# {"corpus": "demo", "extractor": "zcc-binary", "protocol": "original", "training": "wz"}'
+    )
     counts.write_text("\n".join([keys, head, *lines]) + "\n", encoding="utf-8")
     return Predicted(
-        "demo", "original", "wz", "zcc-binary", "none", tmp_path / "said.jsonl", tmp_path / "test.jsonl", counts
+        "demo",
+        "original",
+        "wz",
+        "zcc-binary",
+        "none",
+        tmp_path / "said.jsonl",
+        tmp_path / "test.jsonl",
+        counts,
     )
 
 
@@ -40,7 +62,11 @@ def test_a_classifier_says_of_each_sentence_whether_it_has_triples(classified):
     assert [sentence["d"] for sentence in data["sentences"]] == [{0: one} for one in expected]
     assert not any(sentence["p"] for sentence in data["sentences"])
     (counts,) = error_counts(data)
-    assert {kind: number for kind, number in counts.items() if number} == {"correct": 2, "missed": 1, "zero": 1}
+    assert {kind: number for kind, number in counts.items() if number} == {
+        "correct": 2,
+        "missed": 1,
+        "zero": 1,
+    }
     kinds = [decided(yes, has) for yes in (True, False) for has in (True, False)]
     assert kinds == ["correct", "zero", "missed", "correct"]
 
@@ -65,7 +91,10 @@ def named(tmp_path):
     write_jsonl(corpus / "needles.jsonl", rows)
     found = [("enriched", "Place", "Zed Harbour"), ("enriched", "Person", "Ada Lund")]
     found.append(("untouched", "Person", "of another reading"))
-    rows = [{"doc": "d", "variant": variant, "type": kind, "name": name} for variant, kind, name in found]
+    rows = [
+        {"doc": "d", "variant": variant, "type": kind, "name": name}
+        for variant, kind, name in found
+    ]
     write_jsonl(model / "entities.jsonl", rows)
     return entities_of(model / "entities.jsonl")
 
@@ -83,10 +112,22 @@ def test_needles_stand_in_their_documents_with_what_was_named(named):
 
 @pytest.mark.parametrize(
     ("protocol", "stratum", "more"),
-    [("needles", "all", ""), ("needles", "Place", "&relation=Place"), ("iterations", "2", ""), ("parts", "1", "")],
+    [
+        ("needles", "all", ""),
+        ("needles", "Place", "&relation=Place"),
+        ("iterations", "2", ""),
+        ("parts", "1", ""),
+    ],
 )
 def test_numbers_about_needles_lead_to_their_documents(named, protocol, stratum, more):
-    of = {"corpus": "any", "protocol": protocol, "training": "", "testing": "", "extractor": "lm", "noise": "none"}
+    of = {
+        "corpus": "any",
+        "protocol": protocol,
+        "training": "",
+        "testing": "",
+        "extractor": "lm",
+        "noise": "none",
+    }
     cell = Cell(1.0, of={**of, "stratum": stratum, "matching": "max", "metric": "minea"})
     assert Links.to([named]).address(cell) == f"#sentences?set=needles&system=lm{more}"
     assert Links.to([named]).address(Cell(1.0, of={**cell.of, "extractor": "another"})) == ""
@@ -94,39 +135,78 @@ def test_numbers_about_needles_lead_to_their_documents(named, protocol, stratum,
 
 def test_numbers_about_texts_lead_to_them_whatever_the_system(classified):
     links = Links.to([classified])
-    assert links.address(Cell(2.0, of=about("demo", "original"))) == "#sentences?set=demo%2Foriginal&stratum=with"
-    assert links.address(Cell(2.0, of=about("demo", "original", "unseen"))).endswith("&stratum=unseen")
-    assert links.address(Cell(2.0, of=about("demo", "original", "zero", "wz"))).endswith("&stratum=zero")
+    assert (
+        links.address(Cell(2.0, of=about("demo", "original")))
+        == "#sentences?set=demo%2Foriginal&stratum=with"
+    )
+    assert links.address(Cell(2.0, of=about("demo", "original", "unseen"))).endswith(
+        "&stratum=unseen"
+    )
+    assert links.address(Cell(2.0, of=about("demo", "original", "zero", "wz"))).endswith(
+        "&stratum=zero"
+    )
     assert links.address(Cell(2.0, of=about("demo", "rearranged"))) == ""
 
 
 def test_generative_scores_of_trained_systems_lead_to_the_same_texts_in_the_test_set(classified):
     run = Predicted("demo", "generative", "", "lm", "none", classified.predictions, classified.gold)
     links = Links.to([classified, run])
-    of = {"corpus": "demo", "testing": "", "stratum": "all", "matching": "default", "metric": "ts", "noise": "none"}
-    trained = {**of, "protocol": "gre-sentence-trained", "extractor": "zcc-binary", "training": "wz"}
-    assert links.address(Cell(1.0, of=trained)).endswith("system=zcc-binary%2Fwz&among=demo%2Fgenerative")
+    of = {
+        "corpus": "demo",
+        "testing": "",
+        "stratum": "all",
+        "matching": "default",
+        "metric": "ts",
+        "noise": "none",
+    }
+    trained = {
+        **of,
+        "protocol": "gre-sentence-trained",
+        "extractor": "zcc-binary",
+        "training": "wz",
+    }
+    assert links.address(Cell(1.0, of=trained)).endswith(
+        "system=zcc-binary%2Fwz&among=demo%2Fgenerative"
+    )
     gold = {**of, "protocol": "gre-sentence-gold", "extractor": "groundtruth", "training": ""}
     assert links.address(Cell(1.0, of=gold)) == "#sentences?set=demo%2Fgenerative"
 
 
 def test_what_a_judge_said_of_a_triple_stands_behind_it(tmp_path):
-    """Of four triples one is not supported, one has an answer that cannot be read, and one was never judged."""
+    """Of four triples one is not supported, one has an answer that cannot be read, and one was
+    never judged.
+    """
     texts, judged = tmp_path / "generative/texts", tmp_path / "gre/set/judged/lm/judge"
-    triples = [Triple(Span(0, 3, "Ada"), relation, Span(4, 7, "Ben")) for relation in ("knows", "likes", "is")]
+    triples = [
+        Triple(Span(0, 3, "Ada"), relation, Span(4, 7, "Ben"))
+        for relation in ("knows", "likes", "is")
+    ]
     save_sentences(texts / "reference.jsonl", [Sentence("s", "Ada Ben", triples[:1])])
     later = Triple(Span(0, 3, "Ada"), "later", Span(4, 7, "Ben"))
     save_sentences(texts / "lm/predictions.jsonl", [Sentence("s", "Ada Ben", (*triples, later))])
-    said = [dict(zip(("subject", "relation", "object"), triple.strings, strict=True)) for triple in triples]
+    said = [
+        dict(zip(("subject", "relation", "object"), triple.strings, strict=True))
+        for triple in triples
+    ]
     write_jsonl(texts / "lm/answers.jsonl", [{"id": "s", "text": "Ada Ben", "triples": said}])
-    write_json(judged / "factualness.json", {"Ada Ben": {"score": 0.5, "results": [True, False, None]}})
+    write_json(
+        judged / "factualness.json", {"Ada Ben": {"score": 0.5, "results": [True, False, None]}}
+    )
     split = '{"parts": [["Ada", "likes", "x"], ["x", "likes", "Ben"]]}'
-    answers = {json.dumps(list(triple.strings)): text for triple, text in zip(triples, ("[]", split, "?"), strict=True)}
+    answers = {
+        json.dumps(list(triple.strings)): text
+        for triple, text in zip(triples, ("[]", split, "?"), strict=True)
+    }
     write_json(judged / "granularity.json", {"Ada Ben": answers})
     other = tmp_path / "gre/set/judged/other/judge/factualness.json"
     run = answered_by(texts / "lm/answers.jsonl", [other, judged / "factualness.json"])
     (sentence,) = browser_data([run])["sentences"]
-    assert [triple[5:] for triple in sentence["p"][0]] == [[[1.0, 1.0]], [[0.0, 0.14]], [[None, None]], []]
+    assert [triple[5:] for triple in sentence["p"][0]] == [
+        [[1.0, 1.0]],
+        [[0.0, 0.14]],
+        [[None, None]],
+        [],
+    ]
 
 
 TEXT = "Ann Lee wrote Emma in Rome"

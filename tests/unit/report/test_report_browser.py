@@ -1,4 +1,6 @@
-"""The report in a real browser: no errors, nothing loaded, filters and triples reached by the keyboard alone."""
+"""The report in a real browser: no errors, nothing loaded, filters and triples reached by the
+keyboard alone.
+"""
 
 import pytest
 
@@ -72,16 +74,23 @@ def test_the_report_works_by_keyboard_without_errors(page, report):
 
     tab_to(page, "filter-text")
     page.press("Ulmstadt")
-    texts = page.evaluate("[...document.querySelectorAll('.sentence .text')].map(line => line.textContent)")
+    texts = page.evaluate(
+        "[...document.querySelectorAll('.sentence .text')].map(line => line.textContent)"
+    )
     assert texts and all("Ulmstadt" in text for text in texts)
     assert page.evaluate("location.hash") == "#sentences?text=Ulmstadt"
     page.evaluate("document.getElementById('filters').reset()")
 
     tab_to(page, "filter-stratum")
     page.press("End")  # the last stratum on the list: sentences with zero triples
-    assert page.evaluate("document.getElementById('filter-stratum').selectedOptions[0].text") == "Zero triples"
+    assert (
+        page.evaluate("document.getElementById('filter-stratum').selectedOptions[0].text")
+        == "Zero triples"
+    )
     assert page.evaluate(STATUS).startswith("30 sentences fit")
-    metas = page.evaluate("[...document.querySelectorAll('.sentence .meta')].map(line => line.textContent)")
+    metas = page.evaluate(
+        "[...document.querySelectorAll('.sentence .meta')].map(line => line.textContent)"
+    )
     assert metas and all(meta.endswith("Zero triples") for meta in metas)
 
     tab_to(page, "filter-kind")
@@ -102,8 +111,12 @@ def test_the_report_works_by_keyboard_without_errors(page, report):
     assert page.evaluate("location.hash") == "#sentences?page=2"
 
     tab_to(page, "triple")
-    lit = page.evaluate("[...document.querySelectorAll('mark.lit')].map(piece => piece.textContent).join('|')")
-    words = page.evaluate("[...document.activeElement.querySelectorAll('b')].map(one => one.textContent)")
+    lit = page.evaluate(
+        "[...document.querySelectorAll('mark.lit')].map(piece => piece.textContent).join('|')"
+    )
+    words = page.evaluate(
+        "[...document.activeElement.querySelectorAll('b')].map(one => one.textContent)"
+    )
     assert lit and all(part in "".join(words) for part in lit.split("|"))
 
     assert page.problems() == []
@@ -114,7 +127,10 @@ def test_one_click_leads_from_a_number_to_its_sentences_and_back(page):
     cell = "document.querySelector('#t-type-f1 tbody tr td:last-child a')"
     cases = int(page.evaluate(f"{cell}.title").rpartition(", ")[2].split()[0])
     page.evaluate(f"{cell}.scrollIntoView({{behavior: 'instant'}}); {cell}.click()")
-    assert page.evaluate("location.hash") == "#sentences?set=demo%2Foriginal&system=casrel%2Fnz&stratum=unseen"
+    assert (
+        page.evaluate("location.hash")
+        == "#sentences?set=demo%2Foriginal&system=casrel%2Fnz&stratum=unseen"
+    )
     noun = "sentence fits" if cases == 1 else "sentences fit"
     assert page.evaluate(STATUS).startswith(f"{cases} {noun} (90 in all)")
     assert page.evaluate("document.documentElement.dataset.view") == "sentences"
@@ -134,7 +150,9 @@ def test_error_counts_lead_to_their_sentences(page):
     assert "missed triple0" in page.evaluate(shown)
     counts = "[...document.querySelectorAll('#errors .scroll:nth-child({}) td:nth-child(2)')].map(c => +c.textContent)"
     fitting = int(page.evaluate(STATUS).split()[0])
-    assert sum(page.evaluate(counts.format(2))) == sum(page.evaluate(counts.format(3))) == fitting > 0
+    assert (
+        sum(page.evaluate(counts.format(2))) == sum(page.evaluate(counts.format(3))) == fitting > 0
+    )
     page.evaluate("document.querySelector('#errors .scroll:nth-child(3) a').click()")
     assert "words=" in page.evaluate("location.hash")
     assert 0 < int(page.evaluate(STATUS).split()[0]) <= fitting
@@ -149,7 +167,12 @@ def test_columns_are_sorted_and_the_address_keeps_it(page, report):
     assert page.evaluate(column) == sorted(own, reverse=True)
     page.evaluate(click)
     assert page.evaluate(column) == sorted(own)
-    assert page.evaluate("document.querySelector('#t-end-to-end [aria-sort]').getAttribute('aria-sort')") == "ascending"
+    assert (
+        page.evaluate(
+            "document.querySelector('#t-end-to-end [aria-sort]').getAttribute('aria-sort')"
+        )
+        == "ascending"
+    )
     assert "sort=t-end-to-end.4.a" in page.evaluate("location.hash")
     page.reload()
     assert page.evaluate(column) == sorted(own)
@@ -169,10 +192,15 @@ def test_arrows_move_inside_a_table_that_is_one_stop_of_the_tab_key(page):
 
 
 def test_a_table_is_copied(page):
-    page.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    page.call(
+        "Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"]
+    )
     page.evaluate("document.querySelector('#t-type-f1 .copy[data-form=LaTeX]').click()")
     page.rest(200)
-    assert page.evaluate("document.getElementById('said').textContent") == "The table is copied as LaTeX."
+    assert (
+        page.evaluate("document.getElementById('said').textContent")
+        == "The table is copied as LaTeX."
+    )
     assert page.problems() == []
 
 
@@ -181,10 +209,15 @@ def test_plots_are_drawn_in_the_colours_of_the_page(page):
     fill = "document.querySelector('#t-type-f1 .chart .role-axis text').getAttribute('fill')"
     colours = []
     for scheme in ("light", "dark"):
-        page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        page.call(
+            "Emulation.setEmulatedMedia",
+            features=[{"name": "prefers-color-scheme", "value": scheme}],
+        )
         page.rest(800)
         colours.append(page.evaluate(fill))
-        assert colours[-1] == page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--ink')")
+        assert colours[-1] == page.evaluate(
+            "getComputedStyle(document.documentElement).getPropertyValue('--ink')"
+        )
     assert colours[0] != colours[1]
     page.evaluate("document.querySelector('#p0-training-curves').scrollIntoView()")
     page.rest(800)
@@ -212,8 +245,16 @@ def test_untrusted_text_and_characters_beyond_the_first_plane_are_shown_as_they_
 
 
 def test_a_word_longer_than_a_phone_is_wide_breaks(page):
-    """Commits, digests and addresses have no blank, and how wide their digits are depends on the font."""
-    page.call("Emulation.setDeviceMetricsOverride", width=390, height=900, deviceScaleFactor=1, mobile=False)
+    """Commits, digests and addresses have no blank, and how wide their digits are depends on the
+    font.
+    """
+    page.call(
+        "Emulation.setDeviceMetricsOverride",
+        width=390,
+        height=900,
+        deviceScaleFactor=1,
+        mobile=False,
+    )
     elements = "document.querySelectorAll('p, li, h1, h2, h3, figcaption')"
     page.evaluate(f"{elements}.forEach(one => one.append('m'.repeat(90)))")
     assert page.evaluate(TOO_WIDE) == 0
@@ -221,16 +262,28 @@ def test_a_word_longer_than_a_phone_is_wide_breaks(page):
 
 def test_every_row_of_a_table_stands_under_its_columns(page):
     groups = page.evaluate("document.querySelectorAll('#t-end-to-end tbody tr.first').length")
-    shown = page.evaluate("[...document.querySelectorAll('tr')].map(one => getComputedStyle(one).display)")
+    shown = page.evaluate(
+        "[...document.querySelectorAll('tr')].map(one => getComputedStyle(one).display)"
+    )
     assert groups and set(shown) == {"table-row"}
 
 
-@pytest.mark.parametrize(("media", "width"), [("screen", 1440), ("screen", 800), ("screen", 390), ("print", 660)])
+@pytest.mark.parametrize(
+    ("media", "width"), [("screen", 1440), ("screen", 800), ("screen", 390), ("print", 660)]
+)
 def test_nothing_is_wider_than_the_page(page, media, width):
     page.call("Emulation.setEmulatedMedia", media=media)
-    page.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+    page.call(
+        "Emulation.setDeviceMetricsOverride",
+        width=width,
+        height=900,
+        deviceScaleFactor=1,
+        mobile=False,
+    )
     assert page.evaluate(TOO_WIDE) == 0
-    page.evaluate("dispatchEvent(new Event('beforeprint')); new Promise(done => setTimeout(done, 500))")
+    page.evaluate(
+        "dispatchEvent(new Event('beforeprint')); new Promise(done => setTimeout(done, 500))"
+    )
     assert page.evaluate(TOO_WIDE) == 0
     shown = "[...document.querySelectorAll('nav, .filters, .pager button')].filter(one => one.checkVisibility()).length"
     assert (page.evaluate(shown) == 0) == (media == "print")
@@ -245,7 +298,12 @@ def test_pictures_for_the_documentation(page, tmp_path):
     for path in take_pictures(page, tmp_path):
         content = path.read_bytes()
         assert content.startswith(b"\x89PNG")
-        assert (int.from_bytes(content[16:20], "big"), int.from_bytes(content[20:24], "big")) == (1400, 1000)
-        assert 40_000 < len(content) < 400_000  # something is there, and it is small enough to be kept
+        assert (int.from_bytes(content[16:20], "big"), int.from_bytes(content[20:24], "big")) == (
+            1400,
+            1000,
+        )
+        assert (
+            40_000 < len(content) < 400_000
+        )  # something is there, and it is small enough to be kept
     assert page.evaluate("document.querySelectorAll('mark.lit').length") > 0
     assert page.problems() == []

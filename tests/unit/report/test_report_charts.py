@@ -8,9 +8,19 @@ STRATA = ("all", "entirely_seen", "unseen")
 
 def table(scores: dict[str, float], lead: str) -> Table:
     def cells(name: str, value: float) -> list[Cell]:
-        run = {"corpus": "c", "protocol": "original", "training": "nz", "testing": "nz", "extractor": name}
-        keys = [subject({**run, "noise": "none"}, stratum, "exact-string", "f1") for stratum in STRATA]
-        return [Cell(value, low=value - 1, high=value + 1, of=of, cases=100, full=100) for of in keys]
+        run = {
+            "corpus": "c",
+            "protocol": "original",
+            "training": "nz",
+            "testing": "nz",
+            "extractor": name,
+        }
+        keys = [
+            subject({**run, "noise": "none"}, stratum, "exact-string", "f1") for stratum in STRATA
+        ]
+        return [
+            Cell(value, low=value - 1, high=value + 1, of=of, cases=100, full=100) for of in keys
+        ]
 
     rows = [Row(name, cells(name, value)) for name, value in scores.items()]
     return Table("type-f1", "", [Column(stratum) for stratum in STRATA], rows, lead=lead)

@@ -34,7 +34,9 @@ def study(tmp_path_factory):
 @pytest.fixture(scope="module")
 def written(study, tmp_path_factory):
     out = tmp_path_factory.mktemp("page") / "report.html"
-    make_report(find_files(study), StudyFacts("evil", description=EVIL, configfiles=["a b.yaml"]), out)
+    make_report(
+        find_files(study), StudyFacts("evil", description=EVIL, configfiles=["a b.yaml"]), out
+    )
     return out.read_text(encoding="utf-8")
 
 
@@ -78,9 +80,13 @@ def test_page_is_well_formed_and_loads_nothing(written):
 def test_the_page_says_what_it_said_and_holds_the_same_sentences(study, written, data, kept):
     main = written.partition("<main>")[2].partition("</main>")[0]
     said = Outline(re.sub("<script.*?</script>", "", main, flags=re.DOTALL)).text
-    said = re.sub(r"Reporttripleaudit .*?Trainings", "Trainings", said.replace(str(study.parent), "results"))
+    said = re.sub(
+        r"Reporttripleaudit .*?Trainings", "Trainings", said.replace(str(study.parent), "results")
+    )
     kept("report/page.txt", re.sub(r"\n\s*\n+", "\n", said))
-    kept("report/sentences.jsonl", "".join(f"{json.dumps(one)}\n" for one in data["sentences"][:30]))
+    kept(
+        "report/sentences.jsonl", "".join(f"{json.dumps(one)}\n" for one in data["sentences"][:30])
+    )
 
 
 def test_untrusted_text_is_shown_and_never_markup(written):
@@ -100,8 +106,12 @@ def test_every_table_stands_with_its_question_answer_and_command(written):
         assert written.count(f'id="t-{name}"') == 1
         assert f"tables/{name}.md --configfile &#x27;a b.yaml&#x27;" in written
     assert "with one seed" in written
-    (answer,) = re.findall(r'<ul class="answer">(.*?)</ul>', written.partition('id="t-end-to-end"')[2])[:1]
-    assert answer.count("<li>") > 1 and re.search(r"points \[[^]]*\], with one seed\.</li><li>", answer)
+    (answer,) = re.findall(
+        r'<ul class="answer">(.*?)</ul>', written.partition('id="t-end-to-end"')[2]
+    )[:1]
+    assert answer.count("<li>") > 1 and re.search(
+        r"points \[[^]]*\], with one seed\.</li><li>", answer
+    )
     assert written.count("<figure") == 2
     assert "d" * 64 in written
     assert "with uncommitted changes" in written
@@ -114,7 +124,9 @@ def test_notes_stand_once_and_tables_can_be_copied(study, written):
     copies = data_of(written, "copies")
     for name in TABLES:
         for form, ending in (("CSV", "csv"), ("Markdown", "md"), ("LaTeX", "tex")):
-            assert copies[f"t-{name}"][form] == (study / f"tables/{name}.{ending}").read_text(encoding="utf-8")
+            assert copies[f"t-{name}"][form] == (study / f"tables/{name}.{ending}").read_text(
+                encoding="utf-8"
+            )
 
 
 def test_every_score_leads_to_its_sentences(study, written, data):
@@ -122,24 +134,36 @@ def test_every_score_leads_to_its_sentences(study, written, data):
     unseen = table.cell("CasRel", "Unseen")
     address = "#sentences?set=demo%2Foriginal&amp;system=casrel%2Fnz&amp;stratum=unseen"
     assert f'<a href="{address}" title="' in written
-    assert unseen.cases == sum(data["strata"][one["s"]][0] == "unseen" for one in data["sentences"]) > 0
+    assert (
+        unseen.cases
+        == sum(data["strata"][one["s"]][0] == "unseen" for one in data["sentences"])
+        > 0
+    )
     assert f"{unseen.cases} case" in written
     cells = [cell for row in table.rows for cell in row.cells if cell.value is not None]
     section = written.partition('id="t-type-f1"')[2].partition("</article>")[0]
     assert section.count('href="#sentences?') == len(cells)
 
 
-def test_the_matrix_has_each_system_once_and_f1_in_percent_each_once_and_the_rest_is_folded(written, study):
+def test_the_matrix_has_each_system_once_and_f1_in_percent_each_once_and_the_rest_is_folded(
+    written, study
+):
     front, folded = (part.partition("</table>")[0] for part in written.split('class="matrix"')[1:])
     assert re.findall(r'<th scope="row">([^<]*)</th>', front) == ["CasRel", "CasRel+EN"]
-    heads = [re.findall(r'href="#(t-[a-z0-9-]*)" title="[^"]*\?"', part) for part in (front, folded)]
+    heads = [
+        re.findall(r'href="#(t-[a-z0-9-]*)" title="[^"]*\?"', part) for part in (front, folded)
+    ]
     # eight unseen sentences are too few for the first screen
     assert heads == [["t-type-f1", "t-end-to-end"], ["t-type-f1", "t-training-time"]]
     assert front.count('<svg class="mark"') >= 4
-    fraction = read_table(study / "tables/end-to-end.json").find("F1", training="nz", testing="wz")[0]
+    fraction = read_table(study / "tables/end-to-end.json").find("F1", training="nz", testing="wz")[
+        0
+    ]
     assert fraction.full == 1 and f'">{100 * fraction.value:.1f}<' in front
     assert "triple-types" not in front + folded
-    assert written.index("<details><summary>More questions and systems") < written.rindex('class="matrix"')
+    assert written.index("<details><summary>More questions and systems") < written.rindex(
+        'class="matrix"'
+    )
 
 
 def test_the_first_screen_says_what_was_found_and_draws_it(written, study):
@@ -176,7 +200,10 @@ def test_without_leading_sentences_the_first_answers_stand_on_the_first_screen()
 
 def test_a_table_of_a_plugin_appears_in_the_matrix_by_itself(study, tmp_path):
     of = {**(read_table(study / "tables/type-f1.json").rows[0].cells[0].of or {})}
-    rows = [Row("CasRel", (Cell(3.5, of=of),)), Row("Other", (Cell(4.5, of={**of, "extractor": "other"}),))]
+    rows = [
+        Row("CasRel", (Cell(3.5, of=of),)),
+        Row("Other", (Cell(4.5, of={**of, "extractor": "other"}),)),
+    ]
     own = Table("per-second", "Speed.", [Column("Sentences")], rows)
     found = matrix([read_table(study / "tables/type-f1.json"), own])
     assert found.heads[-1] == ("per-second", "Sentences")
@@ -186,11 +213,19 @@ def test_a_table_of_a_plugin_appears_in_the_matrix_by_itself(study, tmp_path):
 
 def test_what_is_folded_repeats_nothing_that_stands_in_sight(study):
     table = read_table(study / "tables/type-f1.json")
-    found = matrix([table, dataclasses.replace(table, name="again"), read_table(study / "tables/training-time.json")])
+    found = matrix(
+        [
+            table,
+            dataclasses.replace(table, name="again"),
+            read_table(study / "tables/training-time.json"),
+        ]
+    )
     front = in_front(found)
     assert ("type-f1", "all triples") in front.heads
     folded = behind(found, front).heads
-    assert ("again", "all triples") not in folded and "training-time" in {name for name, _ in folded}
+    assert ("again", "all triples") not in folded and "training-time" in {
+        name for name, _ in folded
+    }
 
 
 def test_a_number_stands_in_the_row_of_its_own_corpus(study):
@@ -202,7 +237,9 @@ def test_a_number_stands_in_the_row_of_its_own_corpus(study):
     rows = matrix([scores, timed]).rows
     assert rows[labels.corpus("nyt"), "CasRel"]["times", "Minutes"].value == 3.0
     assert ("times", "Minutes") not in rows["Demo", "CasRel"]
-    unnamed = Table("cost", "", [Column("Money")], [Row("CasRel", (Cell(0.1),))])  # of which corpus, nobody knows
+    unnamed = Table(
+        "cost", "", [Column("Money")], [Row("CasRel", (Cell(0.1),))]
+    )  # of which corpus, nobody knows
     assert ("cost", "Money") not in matrix([scores, unnamed]).heads
 
 
@@ -218,14 +255,20 @@ def test_of_each_system_the_first_seed_and_the_larger_test_set_are_shown(own):
     shutil.copytree(sidecars / "seed1", sidecars / "seed2")
     files = find_files(own)
     shown = [path.relative_to(own / "counts/demo").as_posix() for path in files.rows]
-    expected = ("original-nz/casrel/none/seed2", "original-nz/casrel/noising/seed1", "original-wz/casrel/none/seed1")
+    expected = (
+        "original-nz/casrel/none/seed2",
+        "original-nz/casrel/noising/seed1",
+        "original-wz/casrel/none/seed1",
+    )
     assert shown == [f"{run}/test-wz.csv" for run in expected]
     assert files.predicted[0].gold == own / "protocols/demo/original/wz/test.jsonl"
 
 
 def test_a_system_that_failed_has_no_sentences_and_costs_the_page_nothing(own, tmp_path):
     (sidecar,) = own.glob("scores/demo/original-nz/casrel/none/seed1/test-wz.provenance.json")
-    sidecar.write_text(json.dumps({"inputs": {"report": {"path": "predictions/x/test.report.json", "sha256": ""}}}))
+    sidecar.write_text(
+        json.dumps({"inputs": {"report": {"path": "predictions/x/test.report.json", "sha256": ""}}})
+    )
     files = find_files(own)
     assert len(files.predicted) == len(files.rows) - 1
     make_report(files, StudyFacts("s"), tmp_path / "r.html")
@@ -234,10 +277,15 @@ def test_a_system_that_failed_has_no_sentences_and_costs_the_page_nothing(own, t
 def test_sentences_that_are_gone_or_have_changed_are_refused(own, tmp_path):
     path = own / "predictions/demo/original-nz/casrel/none/seed1/test.jsonl"
     path.write_text("")
-    with pytest.raises(UserError, match=r"test.jsonl: has changed since .*test-wz.csv was counted from it"):
+    with pytest.raises(
+        UserError, match=r"test.jsonl: has changed since .*test-wz.csv was counted from it"
+    ):
         page_of(own)
     path.unlink()
-    with pytest.raises(UserError, match=r"test-wz.csv: its gold sentences or predictions are not in .*; score it the"):
+    with pytest.raises(
+        UserError,
+        match=r"test-wz.csv: its gold sentences or predictions are not in .*; score it the",
+    ):
         page_of(own)
     assert not (tmp_path / "r.html").exists()
 
@@ -279,7 +327,10 @@ def test_plots_stand_next_to_their_tables_with_what_to_see(own, study, written):
         shutil.copy(study / "plots/type-f1.json", own / f"plots/{name}.json")
     text = page_of(own)
     times = text.partition('id="t-training-time"')[2].partition("</article>")[0]
-    assert re.findall(r'<figure id="([a-z0-9-]+)"', times) == ["p0-training-curves", "p0-time-memory"]
+    assert re.findall(r'<figure id="([a-z0-9-]+)"', times) == [
+        "p0-training-curves",
+        "p0-time-memory",
+    ]
     assert "memory of a GPU is not in it" in times
     assert '<figure id="p0-another"' in text.partition('id="about"')[2]
     assert "p0-type-f1" not in text  # the page draws it from the table
@@ -287,7 +338,9 @@ def test_plots_stand_next_to_their_tables_with_what_to_see(own, study, written):
     assert curves["title"] == "Demo: validation F1"
     assert curves["width"] == "container"
     (own / "plots/another.json").write_text('{"concat": "no"}', encoding="utf-8")
-    with pytest.raises(UserError, match=r"another.json: not a plot; expected a Vega-Lite specification"):
+    with pytest.raises(
+        UserError, match=r"another.json: not a plot; expected a Vega-Lite specification"
+    ):
         page_of(own)
     drawn = data_of(written, "charts")["t-type-f1"]
     assert drawn["layer"][1]["encoding"]["x"]["scale"]["domain"] == [0, 100]
@@ -333,7 +386,9 @@ def test_browser_data_agree_with_the_scorer(study, data):
         for triple in sentence["g"]:
             assert all(sentence["t"][span[0] : span[1]].strip() for span in (triple[0], triple[2]))
     counts = load_counts(predicted[0].counts)
-    expected = {id_: stratum or "zero" for id_, stratum in zip(counts.ids, counts.strata, strict=True)}
+    expected = {
+        id_: stratum or "zero" for id_, stratum in zip(counts.ids, counts.strata, strict=True)
+    }
     assert {one["id"]: data["strata"][one["s"]][0] for one in data["sentences"]} == expected
     assert {"zero", "entirely_seen"} <= set(expected.values())
 
@@ -347,9 +402,14 @@ def test_data_are_capped_evenly_and_the_page_says_so(study, data, tmp_path):
     places = [one["id"] for one in data["sentences"]]
     kept = [places.index(one["id"]) for one in capped["sentences"]]
     assert kept == sorted(kept)
-    assert max(after - before for before, after in zip(kept, kept[1:], strict=False)) <= 90 // len(kept) + 1
+    assert (
+        max(after - before for before, after in zip(kept, kept[1:], strict=False))
+        <= 90 // len(kept) + 1
+    )
     make_report(files, StudyFacts("s"), tmp_path / "r.html", max_bytes=room)
-    assert f"This page holds {len(kept)} of 90 test sentences" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert f"This page holds {len(kept)} of 90 test sentences" in (tmp_path / "r.html").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_equal_inputs_give_equal_bytes(own):
@@ -358,7 +418,11 @@ def test_equal_inputs_give_equal_bytes(own):
 
 def test_a_study_without_extractors_has_no_browser(study, tmp_path):
     files = find_files(study)
-    make_report(type(files)(tables=[study / "tables/triple-types.json"]), StudyFacts("data"), tmp_path / "r.html")
+    make_report(
+        type(files)(tables=[study / "tables/triple-types.json"]),
+        StudyFacts("data"),
+        tmp_path / "r.html",
+    )
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert 'id="sentences"' not in text and "vegaEmbed=" not in text
     assert "Of the test triples, training has seen" in text
@@ -376,13 +440,17 @@ def test_console_command(study, tmp_path, refused):
 def test_gold_and_predictions_must_be_of_the_same_text(study, tmp_path):
     run = find_files(study).predicted[0]
     other = load_sentences(run.predictions)
-    save_sentences(tmp_path / "p.jsonl", [dataclasses.replace(other[0], text="Another text.", triples=())])
+    save_sentences(
+        tmp_path / "p.jsonl", [dataclasses.replace(other[0], text="Another text.", triples=())]
+    )
     wrong = dataclasses.replace(run, predictions=tmp_path / "p.jsonl")
     with pytest.raises(UserError, match="another text"):
         browser_data([wrong])
 
 
-@pytest.mark.parametrize("text", ['{"name": "x"}', "[]", '{"rows": [{"label": "a"}], "columns": []}'])
+@pytest.mark.parametrize(
+    "text", ['{"name": "x"}', "[]", '{"rows": [{"label": "a"}], "columns": []}']
+)
 def test_tables_of_others_are_refused(tmp_path, text):
     (tmp_path / "x.json").write_text(text, encoding="utf-8")
     with pytest.raises(UserError, match="not a table of this program"):
@@ -391,7 +459,9 @@ def test_tables_of_others_are_refused(tmp_path, text):
 
 def test_differences_to_reported_values_are_summed_up():
     cells = [(Cell(1.0, reported="2"),), (Cell(4.0, reported="2"),), (Cell(),)]
-    table = Table("x", "", [Column("F1")], [Row(str(place), one) for place, one in enumerate(cells)])
+    table = Table(
+        "x", "", [Column("F1")], [Row(str(place), one) for place, one in enumerate(cells)]
+    )
     assert compared(table) == (
         "2 reported values stand next to measured ones; half of the absolute differences are at most 1.5, the "
         "greatest difference is +2 (in the table's unit)."

@@ -11,7 +11,11 @@ from tripleaudit.scoring.baselines import BASELINES, write_predictions
 from tripleaudit.scoring.matching import sentence_counts
 from tripleaudit.scoring.metrics import Micro, micro
 
-CAPITAL, WROTE, LOVES = ("Rome", "capital", "Italy"), ("Ann", "wrote", "Emma"), ("Narcissus", "loves", "Narcissus")
+CAPITAL, WROTE, LOVES = (
+    ("Rome", "capital", "Italy"),
+    ("Ann", "wrote", "Emma"),
+    ("Narcissus", "loves", "Narcissus"),
+)
 TRAIN = [
     sentence("Rome lies in Italy .", ("Rome", "in", "Italy")),
     sentence("Rome , capital of Italy", CAPITAL, ("Italy", "has", "Rome")),
@@ -35,7 +39,9 @@ TRAIN = [
         ("Narcissus , again", [LOVES]),  # one entity twice needs one mention
     ],
 )
-def test_the_likeliest_triple_of_two_names_in_a_sentence_is_memorised(text: str, triples: list) -> None:
+def test_the_likeliest_triple_of_two_names_in_a_sentence_is_memorised(
+    text: str, triples: list
+) -> None:
     (found,) = BASELINES["memorise"].predict(TRAIN, [Sentence("x", text)])
     assert [triple.strings for triple in found] == triples
 
@@ -58,12 +64,22 @@ def test_files_have_the_form_of_predictions_and_of_decisions(tmp_path):
         ("s", "Rome lies in Italy .", ()), ("none", "Nothing here", ()),
     ]  # fmt: skip
     write_predictions("always-yes", train, test, out)
-    assert [row for _, row in read_jsonl(out)] == [{"id": "s", "score": 1.0}, {"id": "none", "score": 1.0}]
+    assert [row for _, row in read_jsonl(out)] == [
+        {"id": "s", "score": 1.0},
+        {"id": "none", "score": 1.0},
+    ]
 
 
 def test_memorising_webnlg(real_data):
-    """The counts are those of the rule written once more with regular expressions, over the published JSON."""
-    train, test = (read_corpus(real_data / "webnlg" / f"{split}_triples.json").sentences for split in ("train", "test"))
+    """The counts are those of the rule written once more with regular expressions, over the
+    published JSON.
+    """
+    train, test = (
+        read_corpus(real_data / "webnlg" / f"{split}_triples.json").sentences
+        for split in ("train", "test")
+    )
     reported = BASELINES["memorise"].predict(train, test)
     said = [Sentence(one.id, one.text, each) for one, each in zip(test, reported, strict=True)]
-    assert micro(sentence_counts(test, said)) == Micro(1413, 3204, 1607, 703)  # an F1 of 58.7: docs/methods.md
+    assert micro(sentence_counts(test, said)) == Micro(
+        1413, 3204, 1607, 703
+    )  # an F1 of 58.7: docs/methods.md

@@ -1,4 +1,6 @@
-"""One object for bold marks, ``compare`` and answers: what it can show, and how often it is wrong."""
+"""One object for bold marks, ``compare`` and answers: what it can show, and how often it is
+wrong.
+"""
 
 import numpy as np
 import pytest
@@ -7,8 +9,16 @@ from tripleaudit.scoring.bootstrap import SHARED, Interval, difference_intervals
 from tripleaudit.scoring.difference import Difference, between
 
 
-def world(random, seeds: int, gain: float, together: float = 0.0, spread: float = 0.01, sentences: int = 703):
-    """Counts ``[sentences, seeds, 3]`` of two systems: sentences are as hard for both, runs have luck of their own.
+def world(
+    random,
+    seeds: int,
+    gain: float,
+    together: float = 0.0,
+    spread: float = 0.01,
+    sentences: int = 703,
+):
+    """Counts ``[sentences, seeds, 3]`` of two systems: sentences are as hard for both, runs have
+    luck of their own.
 
     Args:
         gain: of the second in finding a triple; its F1 gains about three quarters of that.
@@ -32,7 +42,9 @@ def reported(worlds: int, draws: int = 400, **how) -> tuple[float, float]:
     """How often a difference is reported, and its mean in points."""
     random, found = np.random.default_rng(1), []
     for number in range(worlds):
-        one = between(*world(random, **how), shared=True, shuffles=draws, replicates=draws, seed=number)
+        one = between(
+            *world(random, **how), shared=True, shuffles=draws, replicates=draws, seed=number
+        )
         found.append((one.shown, 100 * one.change()))
     often, points = np.mean(found, axis=0)
     return float(often), float(points)
@@ -52,7 +64,10 @@ def test_power_and_false_positives_of_the_methods_page(seeds, together):
     assert reported(300, seeds=seeds, gain=0.0, together=together)[0] <= 0.05
     wide = reported(300, seeds=seeds, gain=0.0, together=together, spread=0.02)
     assert wide[0] <= 0.055  # 15 of 300: half a point of error
-    shares = [reported(300, seeds=seeds, gain=gain, together=together)[0] for gain in (0.027, 0.058, 0.105)]
+    shares = [
+        reported(300, seeds=seeds, gain=gain, together=together)[0]
+        for gain in (0.027, 0.058, 0.105)
+    ]
     assert shares == sorted(shares) and shares[1] >= 0.7 and shares[2] >= 0.98
 
 
@@ -60,15 +75,21 @@ def test_runs_that_share_a_seed_may_have_shared_luck():
     first, second = np.array([0.50, 0.52, 0.54]), np.array([0.60, 0.62, 0.64])
     alone = 2 * 0.0004 / 3
     assert luck_of_runs(first, second, shared=False) == pytest.approx(alone)
-    assert luck_of_runs(first, second, shared=True) == pytest.approx(alone * (1 - SHARED))  # all of it goes together
-    assert luck_of_runs(first, second[::-1], shared=True) == pytest.approx(alone)  # what goes apart adds nothing
+    assert luck_of_runs(first, second, shared=True) == pytest.approx(
+        alone * (1 - SHARED)
+    )  # all of it goes together
+    assert luck_of_runs(first, second[::-1], shared=True) == pytest.approx(
+        alone
+    )  # what goes apart adds nothing
     assert luck_of_runs(first[:1], second, shared=True) == pytest.approx(alone / 2)
     assert luck_of_runs(first[:1], second[:1], shared=True) == 0
 
 
 def sided(p: float | None, low: float, high: float) -> Difference:
     scores = (0.5, 0.5, 0.5)
-    return Difference(first=scores, second=scores, sentences=50, bounds={"f1": Interval(low, high)}, p=p)
+    return Difference(
+        first=scores, second=scores, sentences=50, bounds={"f1": Interval(low, high)}, p=p
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,7 +101,9 @@ def sided(p: float | None, low: float, high: float) -> Difference:
 )  # fmt: skip
 def test_interval_and_test_have_to_agree(p, low, high, is_shown):
     assert sided(p, low, high).shown is is_shown
-    assert not Difference(first=(0.0,) * 3, second=(1.0,) * 3, sentences=9, p=0.001).shown  # too few for an interval
+    assert not Difference(
+        first=(0.0,) * 3, second=(1.0,) * 3, sentences=9, p=0.001
+    ).shown  # too few for an interval
 
 
 def test_the_other_order_turns_the_signs():
@@ -101,7 +124,9 @@ def test_other_sentences_are_resampled_each_for_themselves():
     errors = [np.sqrt(side[:, 0].var() / len(side)) for side in (first, second)]
     bound, change = one.bounds["f1"], one.change()
     assert (one.p, one.paired, one.sentences, one.shown) == (None, False, 100, True)
-    assert (change - bound.low, bound.high - change) == pytest.approx((1.96 * np.hypot(*errors),) * 2, rel=0.1)
+    assert (change - bound.low, bound.high - change) == pytest.approx(
+        (1.96 * np.hypot(*errors),) * 2, rel=0.1
+    )
 
 
 def test_sentences_that_all_agree_are_no_certainty():

@@ -15,13 +15,21 @@ from tripleaudit.tables.building import build_table
 
 
 def triple(subject: str, relation: str, object_: str, types: tuple = (None, None)) -> Triple:
-    return Triple(Span(None, None, subject, types[0]), relation, Span(None, None, object_, types[1]))
+    return Triple(
+        Span(None, None, subject, types[0]), relation, Span(None, None, object_, types[1])
+    )
 
 
 def train(types: tuple = (None, None)) -> list[Sentence]:
-    facts = [("Ada", "works for", "Delta Foods"), ("Ben", "works for", "U.S. Steel"), ("Oslo", "is in", "Norway")]
+    facts = [
+        ("Ada", "works for", "Delta Foods"),
+        ("Ben", "works for", "U.S. Steel"),
+        ("Oslo", "is in", "Norway"),
+    ]
     kinds = [types, types, ("Loc", "Loc") if types[0] else types]
-    return [Sentence("", "", (triple(*fact, kind),)) for fact, kind in zip(facts, kinds, strict=True)]
+    return [
+        Sentence("", "", (triple(*fact, kind),)) for fact, kind in zip(facts, kinds, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("types", [(None, None), ("Peop", "Org")])
@@ -44,8 +52,12 @@ def test_each_kind_of_sentence_is_recognised_by_its_names(types):
 def test_types_join_what_roles_do_not():
     sentences = [Sentence("1", "Norway against Oslo Town and Oslo")]
     assert kinds_of(sentences, train()) == ["seen_pair"]
-    more = [*train(("Peop", "Org")), Sentence("9", "", (triple("Rome", "is in", "Italy", ("Loc", "Loc")),))]
-    # an object and another object of "is in": the roles say no, the types say that a relation joins two places
+    more = [
+        *train(("Peop", "Org")),
+        Sentence("9", "", (triple("Rome", "is in", "Italy", ("Loc", "Loc")),)),
+    ]
+    # an object and another object of "is in": the roles say no, the types say that a relation joins
+    # two places
     assert kinds_of([Sentence("1", "Italy against Norway")], more) == ["joinable"]
 
 
@@ -54,7 +66,9 @@ def test_intervals_of_rates():
     bound = rate_interval(some)
     assert bound.low < 0.75 < bound.high and bound.high < 1.1
     nothing = rate_interval(np.zeros((50, 1)))
-    assert nothing.low == 0 and nothing.high == pytest.approx(0.0713, abs=1e-3)  # Wilson's for 0 of 50
+    assert nothing.low == 0 and nothing.high == pytest.approx(
+        0.0713, abs=1e-3
+    )  # Wilson's for 0 of 50
     two = rate_interval(np.concatenate([some, 3 * some], axis=1))
     assert two.high - two.low > bound.high - bound.low
     assert rate_interval(some[:5]) is None
@@ -62,22 +76,48 @@ def test_intervals_of_rates():
 
 def test_the_table_has_false_triples_by_kind_with_the_lookup(tmp_path, kept):
     texts = ["Ada left Delta Foods .", "Ada and U.S. Steel .", "Ada met Ben .", "It rained ."]
-    gold = [Sentence(str(n), texts[n % 4]) for n in range(160)] + [Sentence("t", "Ada", (triple("Ada", "r", "b"),))]
-    keys = {"study": "s", "corpus": "demo", "protocol": "original", "training": "nz", "testing": "wz", "noise": "none"}
+    gold = [Sentence(str(n), texts[n % 4]) for n in range(160)] + [
+        Sentence("t", "Ada", (triple("Ada", "r", "b"),))
+    ]
+    keys = {
+        "study": "s",
+        "corpus": "demo",
+        "protocol": "original",
+        "training": "nz",
+        "testing": "wz",
+        "noise": "none",
+    }
 
     def counted(extractor: str, *sizes: int) -> SentenceCounts:
-        said = [tuple(triple("A", f"r{k}", "b") for k in range(sizes[n % 4] if n < 160 else 9)) for n in range(161)]
+        said = [
+            tuple(triple("A", f"r{k}", "b") for k in range(sizes[n % 4] if n < 160 else 9))
+            for n in range(161)
+        ]
         guess = [replace(one, triples=triples) for one, triples in zip(gold, said, strict=True)]
         return count_run(gold, guess, {**keys, "extractor": extractor, "seed": ""}, train())
 
     mine, lookup = counted("mine", 2, 1, 0, 0), counted("memorise", 1, 0, 0, 0)
     again = replace(lookup, keys=lookup.keys | {"training": "wz"})
-    took = {"failed": None, "sentences": 161, "queried": 161, "of": 161, "triples": 1, "not_in_text": 0, "seconds": 5.0}
+    took = {
+        "failed": None,
+        "sentences": 161,
+        "queried": 161,
+        "of": 161,
+        "triples": 1,
+        "not_in_text": 0,
+        "seconds": 5.0,
+    }
     table = build_table(
         "co-occurrence",
-        tables_of(tmp_path, [mine, lookup, again], [{"keys": mine.keys, "system": "mine", "kind": "command", **took}]),
+        tables_of(
+            tmp_path,
+            [mine, lookup, again],
+            [{"keys": mine.keys, "system": "mine", "kind": "command", **took}],
+        ),
     )
-    assert list(load_counts(tmp_path / "0.csv").names) == list(mine.names) and mine.names[-1] is None
+    assert (
+        list(load_counts(tmp_path / "0.csv").names) == list(mine.names) and mine.names[-1] is None
+    )
     kept("tables/co-occurrence.md", told(table))
 
     def answer(*places: int) -> str:
@@ -87,9 +127,14 @@ def test_the_table_has_false_triples_by_kind_with_the_lookup(tmp_path, kept):
         counts = SentenceCounts(mine.keys, ids, [None] * len(ids), some, (), names)
         return build_table("co-occurrence", tables_of(tmp_path, [counts])).answer
 
-    tempted = [(30, "200.0", "a pair seen in training"), (20, "133.3", "two names that a relation joins")]
+    tempted = [
+        (30, "200.0", "a pair seen in training"),
+        (20, "133.3", "two names that a relation joins"),
+    ]
     for seen, shown, held in tempted:
-        places = [n for n in range(161) if n // 4 < (seen, 40, 40, 30)[n % 4]]  # of 40 each, and as few as suffice
+        places = [
+            n for n in range(161) if n // 4 < (seen, 40, 40, 30)[n % 4]
+        ]  # of 40 each, and as few as suffice
         said = answer(*places)
         assert f"mine (Demo, trained NZ) says {shown} [" in said and f"that hold {held} and" in said
     assert answer(*range(8)).endswith("for a conclusion, which takes 30.")

@@ -1,4 +1,6 @@
-"""Laws of scores, intervals and tests: a second implementation, symmetry, closed forms and definitions."""
+"""Laws of scores, intervals and tests: a second implementation, symmetry, closed forms and
+definitions.
+"""
 
 import itertools
 import unicodedata
@@ -13,14 +15,35 @@ from support.webnlg import sentence
 from tripleaudit.core.descriptors import MATCHINGS
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.scoring import gate
-from tripleaudit.scoring.bootstrap import FEWEST, METRICS, Interval, difference_intervals, intervals, scores_of
+from tripleaudit.scoring.bootstrap import (
+    FEWEST,
+    METRICS,
+    Interval,
+    difference_intervals,
+    intervals,
+    scores_of,
+)
 from tripleaudit.scoring.difference import between, significant_winner
 from tripleaudit.scoring.matching import applicable, sentence_counts
 from tripleaudit.scoring.metrics import Micro, micro
 from tripleaudit.scoring.parts import by_cardinality, by_relation
 from tripleaudit.scoring.significance import holm, randomisation_test
 
-WORDS = ["Ann", "ANN", "Ann Lee", "Bob Lee", "New-York", "new york", "Zoë", "Zoe\u0308", "Zoe", "C++", "C", "...", "-"]
+WORDS = [
+    "Ann",
+    "ANN",
+    "Ann Lee",
+    "Bob Lee",
+    "New-York",
+    "new york",
+    "Zoë",
+    "Zoe\u0308",
+    "Zoe",
+    "C++",
+    "C",
+    "...",
+    "-",
+]
 
 
 @st.composite
@@ -63,7 +86,10 @@ RELATIONS = {"normalised": plain, "pairs": lambda name: ""}
 def compared(stated: Sentence, rule: str) -> set:
     """Return the triples of a sentence as a matching rule compares them."""
     entity, relation = ENTITIES[rule], RELATIONS.get(rule, lambda name: name)
-    return {(entity(triple.subject), relation(triple.relation), entity(triple.object)) for triple in stated.triples}
+    return {
+        (entity(triple.subject), relation(triple.relation), entity(triple.object))
+        for triple in stated.triples
+    }
 
 
 @pytest.mark.parametrize("rule", ENTITIES)
@@ -96,15 +122,28 @@ def test_strict_applies_where_both_sides_have_types(pairs):
     typed_gold = any(triple.typed for stated in gold for triple in stated.triples)
     typed_guess = any(triple.typed for stated in guess for triple in stated.triples)
     nothing_predicted = not any(stated.triples for stated in guess)
-    assert ("strict" in applicable(gold, guess)) == (typed_gold and (typed_guess or nothing_predicted))
+    assert ("strict" in applicable(gold, guess)) == (
+        typed_gold and (typed_guess or nothing_predicted)
+    )
 
 
-@given(st.lists(st.tuples(st.booleans(), st.sampled_from([0.1, 0.5, 0.5, 0.9, 0.7])), min_size=1, max_size=30))
+@given(
+    st.lists(
+        st.tuples(st.booleans(), st.sampled_from([0.1, 0.5, 0.5, 0.9, 0.7])),
+        min_size=1,
+        max_size=30,
+    )
+)
 def test_a_gate_and_its_curve_follow_the_definition(rows):
     wrote = ("Ann", "wrote", "Emma")
-    gold = [sentence("…", wrote, id_=str(n)) if has else Sentence(str(n), "…") for n, (has, _) in enumerate(rows)]
+    gold = [
+        sentence("…", wrote, id_=str(n)) if has else Sentence(str(n), "…")
+        for n, (has, _) in enumerate(rows)
+    ]
     scores = np.array([score for _, score in rows])
-    assert gate.classification_counts(gold, scores).tolist() == [[has and s > 0.5, s > 0.5, has] for has, s in rows]
+    assert gate.classification_counts(gold, scores).tolist() == [
+        [has and s > 0.5, s > 0.5, has] for has, s in rows
+    ]
     curve = gate.precision_recall_curve(gold, scores)
     positives = sum(has for has, _ in rows)
     area, before, points = 0.0, 0.0, []
@@ -148,7 +187,9 @@ def test_an_interval_holds_its_score_and_does_not_depend_on_the_order_of_sentenc
 
 
 @settings(max_examples=30)
-@given(st.integers(FEWEST, 25).flatmap(lambda n: st.tuples(counts_of(n), counts_of(n))), st.booleans())
+@given(
+    st.integers(FEWEST, 25).flatmap(lambda n: st.tuples(counts_of(n), counts_of(n))), st.booleans()
+)
 def test_a_difference_changes_its_sign_with_the_order_of_the_sides(sides, shared):
     forth = between(*sides, shared=shared, replicates=60, shuffles=60)
     back = between(*sides[::-1], shared=shared, replicates=60, shuffles=60)
@@ -168,7 +209,10 @@ def test_sentences_in_units_of_one_are_sentences(counts):
     names = [str(number) for number in range(len(counts))]
     better = counts + (counts[:, 1:2] > counts[:, :1]) * [1, 0, 0]
     plain_difference = between(counts, better, replicates=50, shuffles=50)
-    assert between(counts, better, replicates=50, shuffles=50, units=(names, names)) == plain_difference
+    assert (
+        between(counts, better, replicates=50, shuffles=50, units=(names, names))
+        == plain_difference
+    )
 
 
 @given(st.lists(st.floats(0, 1), max_size=8))
@@ -197,12 +241,15 @@ def test_the_randomisation_test_is_the_exact_permutation_test(seed):
 
 
 def alike(*scores: int) -> np.ndarray:
-    """Sentences that all have so many of 100 triples right in each run, so that only runs differ."""
+    """Sentences that all have so many of 100 triples right in each run, so that only runs
+    differ.
+    """
     return np.array([[[score, 100, 100] for score in scores]] * FEWEST)
 
 
-# Student's t: a difference of 3 points of three runs each, with a standard error of sqrt(8/3) points if the runs are
-# independent; of runs that share seeds, half of their covariance is taken off.
+# Student's t: a difference of 3 points of three runs each, with a standard error of sqrt(8/3)
+# points if the runs are independent; of runs that share seeds, half of their covariance is taken
+# off.
 @pytest.mark.parametrize(
     ("second", "shared", "variance", "p"),
     [
@@ -212,16 +259,25 @@ def alike(*scores: int) -> np.ndarray:
     ],
 )
 def test_runs_that_share_seeds_narrow_the_interval_and_the_test(second, shared, variance, p):
-    difference = between(alike(50, 52, 54), alike(*second), shared=shared, replicates=20_000, shuffles=40_000)
+    difference = between(
+        alike(50, 52, 54), alike(*second), shared=shared, replicates=20_000, shuffles=40_000
+    )
     bound, half = difference.bounds["f1"], 2.776 * variance**0.5
-    assert (100 * bound.low, 100 * bound.high) == pytest.approx((3 - half, 3 + half), abs=0.09 * half)
+    assert (100 * bound.low, 100 * bound.high) == pytest.approx(
+        (3 - half, 3 + half), abs=0.09 * half
+    )
     assert difference.p == pytest.approx(p, abs=0.01)
 
 
 def test_a_winner_beats_every_rival_after_holm():
     good, bad = simulated(300, 0.9, 1), simulated(300, 0.4, 1)
     assert significant_winner([bad, good], shared=False) == 1
-    for systems in ([good, bad, good.copy()], [good], [good, bad[:-1]], [np.zeros((0, 3), dtype=int)] * 2):
+    for systems in (
+        [good, bad, good.copy()],
+        [good],
+        [good, bad[:-1]],
+        [np.zeros((0, 3), dtype=int)] * 2,
+    ):
         assert significant_winner(systems, shared=False) is None
 
 

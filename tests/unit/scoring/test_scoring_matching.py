@@ -16,7 +16,11 @@ def span(start: int | None, text: str) -> Span:
 
 
 def sentence(*triples: tuple[Span, str, Span]) -> Sentence:
-    return Sentence("s", "Tim Cook leads Apple and Apple likes Tim Cook and Bob Cook", tuple(starmap(Triple, triples)))
+    return Sentence(
+        "s",
+        "Tim Cook leads Apple and Apple likes Tim Cook and Bob Cook",
+        tuple(starmap(Triple, triples)),
+    )
 
 
 TIM, APPLE, APPLE_AGAIN, TIM_AGAIN, BOB = starmap(
@@ -48,7 +52,11 @@ def test_what_each_rule_compares(guess: tuple, right: list[str]) -> None:
     ("gold", "guess", "same"),
     [
         (("AP", "OrgBased_In", "New York"), ("Ap", "ORGBASED IN", "new_york"), True),
-        (("Zoë", "per:title", "Dr. No"), ("Zoe\u0308", "PER TITLE", "Dr No"), True),  # composed and decomposed
+        (
+            ("Zoë", "per:title", "Dr. No"),
+            ("Zoe\u0308", "PER TITLE", "Dr No"),
+            True,
+        ),  # composed and decomposed
         (("Straße", "r", "x"), ("STRASSE", "r", "x"), True),
         (("ﬁrm", "r", "Ｘ"), ("firm", "r", "x"), True),  # a ligature, a wide letter
         (("C++", "r", "x"), ("C", "r", "x"), False),  # symbols tell names apart
@@ -76,7 +84,9 @@ def test_triples_that_a_rule_makes_equal_count_once() -> None:
 
 def test_unknown_matching_is_refused_and_exact_is_short_for_exact_string() -> None:
     assert check_matching("exact") == "exact-string"
-    with pytest.raises(UserError, match="unknown matching rule 'fuzzy'; known are exact-string, exact-span"):
+    with pytest.raises(
+        UserError, match="unknown matching rule 'fuzzy'; known are exact-string, exact-span"
+    ):
         check_matching("fuzzy")
 
 
@@ -112,4 +122,6 @@ def test_strict_asks_for_the_types_of_both_entities_where_both_sides_have_types(
     assert all("strict" in applicable(gold, side) for side in (gold, half, [sentence()]))
     assert "strict" not in applicable(gold, GOLD) and "strict" not in applicable(GOLD, gold)
     assert set(applicable(GOLD, GOLD)) == set(MATCHINGS) - {"strict"}
-    assert untyped(GOLD, gold) == "no gold triple has one" and "no predicted triple" in untyped(half, GOLD)
+    assert untyped(GOLD, gold) == "no gold triple has one" and "no predicted triple" in untyped(
+        half, GOLD
+    )

@@ -23,7 +23,11 @@ def test_a_sentence_counts_for_each_relation_of_either_side_most_frequent_first(
     parts = by_relation(gold, [guess, guess], "exact-string")
     found = {name: part.counts[:, 0].tolist() for name, part in parts.items()}
     assert [part.positions for part in parts.values()] == [[0, 1], [0], [1]]
-    assert list(found) == ["q", "r", "p"]  # two gold triples each of q and r, none of p; then by name
+    assert list(found) == [
+        "q",
+        "r",
+        "p",
+    ]  # two gold triples each of q and r, none of p; then by name
     assert found == {"r": [[1, 2, 2]], "q": [[0, 0, 1], [1, 1, 1]], "p": [[0, 1, 0]]}
 
 

@@ -1,4 +1,6 @@
-"""What intervals and tests rest on: predictions, seeds of the same models, variants, sentences that share triples."""
+"""What intervals and tests rest on: predictions, seeds of the same models, variants, sentences
+that share triples.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +27,10 @@ def test_an_interval_of_precision_rests_on_predictions():
     result = ta.score(gold, predicted)
     assert result.micro.intervals["precision"] == pytest.approx(WILSON_1_OF_2, abs=1e-3)
     none = ta.score(gold, [[] for _ in gold])
-    assert none.micro.intervals["precision"] == [0, 1]  # nothing is known of a precision without predictions
+    assert none.micro.intervals["precision"] == [
+        0,
+        1,
+    ]  # nothing is known of a precision without predictions
     assert none.micro.intervals["recall"][1] == pytest.approx(0.0076, abs=1e-3)
 
 
@@ -44,7 +49,9 @@ def test_the_interval_of_few_predictions_covers_their_precision(predictions):
 
 
 def fall(random, seeds: int) -> tuple[np.ndarray, np.ndarray]:
-    """Counts of the same models on 300 sentences, without and with 300 zero-triple ones: F1 falls by 1.2 points."""
+    """Counts of the same models on 300 sentences, without and with 300 zero-triple ones: F1
+    falls by 1.2 points.
+    """
     luck = random.normal(0, 0.6, seeds)
     latent = random.normal(0, 1, 300)[:, None] + random.normal(0, 0.7, (300, seeds)) + luck + 1
     with_zero = np.zeros((600, seeds, 3), dtype=int)
@@ -58,10 +65,14 @@ def fall(random, seeds: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def no_change(random, seeds: int, common: float) -> tuple[np.ndarray, np.ndarray]:
-    """Counts of the same models under a change that costs nothing on average, in part the same for all runs."""
+    """Counts of the same models under a change that costs nothing on average, in part the same
+    for all runs.
+    """
     luck = random.normal(0, 0.6, seeds)
     latent = random.normal(0, 1, 300)[:, None] + random.normal(0, 0.7, (300, seeds)) + luck + 1
-    shift = random.normal(0, 0.5, 300)[:, None] * common + random.normal(0, 0.5, (300, seeds)) * (1 - common)
+    shift = random.normal(0, 0.5, 300)[:, None] * common + random.normal(0, 0.5, (300, seeds)) * (
+        1 - common
+    )
     first, second = (np.ones((300, seeds, 3), dtype=int) for _ in range(2))
     first[..., 0], second[..., 0] = latent > 0, latent + shift > 0
     swapped = random.random(300) < 0.5
@@ -72,7 +83,14 @@ def no_change(random, seeds: int, common: float) -> tuple[np.ndarray, np.ndarray
 def share_shown(worlds: int, make, **how) -> float:
     random = np.random.default_rng(1)
     pairs = (make(random) for _ in range(worlds))
-    return float(np.mean([between(*pair, shared=True, shuffles=500, replicates=200, **how).shown for pair in pairs]))
+    return float(
+        np.mean(
+            [
+                between(*pair, shared=True, shuffles=500, replicates=200, **how).shown
+                for pair in pairs
+            ]
+        )
+    )
 
 
 def test_three_seeds_of_the_same_models_show_a_fall_of_each():
@@ -84,12 +102,25 @@ def test_three_seeds_of_the_same_models_show_a_fall_of_each():
 @pytest.mark.parametrize("seeds", [3, 5])
 @pytest.mark.parametrize("common", [0.0, 0.5, 1.0])
 def test_false_positives_of_the_same_models(seeds, common):
-    assert share_shown(150, lambda random: no_change(random, seeds, common), same_models=True) <= 0.05
+    assert (
+        share_shown(150, lambda random: no_change(random, seeds, common), same_models=True) <= 0.05
+    )
 
 
-def counted(protocol: str, ids: list[str], right: np.ndarray, extractor: str = "casrel", **keys: str) -> SentenceCounts:
+def counted(
+    protocol: str, ids: list[str], right: np.ndarray, extractor: str = "casrel", **keys: str
+) -> SentenceCounts:
     """Counts of one triple in each sentence, found or replaced by a wrong one."""
-    values = ("s", "c", protocol, "nz", keys.get("testing", "nz"), extractor, "none", keys.get("seed", "1"))
+    values = (
+        "s",
+        "c",
+        protocol,
+        "nz",
+        keys.get("testing", "nz"),
+        extractor,
+        "none",
+        keys.get("seed", "1"),
+    )
     counts = np.stack([right.astype(int), np.ones(len(ids), int), np.ones(len(ids), int)], axis=1)
     return SentenceCounts(keys_of(*values), ids, ["unseen"] * len(ids), {"exact-string": counts})
 
@@ -101,11 +132,19 @@ def test_tables_know_the_same_models_on_two_test_sets(tmp_path):
     ids = [f"s{number}" for number in range(600)]
     for testing, counts in (("nz", without[:300]), ("wz", with_zero)):
         for seed in range(3):
-            run = counted("original", ids[: len(counts)], counts[:, seed, 0], testing=testing, seed=str(seed))
+            run = counted(
+                "original", ids[: len(counts)], counts[:, seed, 0], testing=testing, seed=str(seed)
+            )
             run.counts["exact-string"] = counts[:, seed]
             runs.append(run)
     table = tables_of(tmp_path, runs)
-    of = {"corpus": "c", "protocol": "original", "training": "nz", "extractor": "casrel", "noise": "none"}
+    of = {
+        "corpus": "c",
+        "protocol": "original",
+        "training": "nz",
+        "extractor": "casrel",
+        "noise": "none",
+    }
     of |= {"stratum": "all", "matching": "exact-string"}
     difference = table.scores.between({**of, "testing": "nz"}, {**of, "testing": "wz"})
     falls = scores_of(with_zero.sum(axis=0))[:, 2] - scores_of(without.sum(axis=0))[:, 2]
@@ -119,7 +158,9 @@ def test_variants_of_a_sentence_are_drawn_together(tmp_path):
     random = np.random.default_rng(2)
     together = np.repeat(random.random(120) < 0.6, 4)  # the variants of a sentence are alike
     by_sentence = counted("original", [f"s{number}" for number in range(120)], together[::4])
-    table = build_table("augmented", tables_of(tmp_path, [by_sentence, counted("augmented", VARIANTS, together)]))
+    table = build_table(
+        "augmented", tables_of(tmp_path, [by_sentence, counted("augmented", VARIANTS, together)])
+    )
     wide = intervals(by_sentence.counts["exact-string"], replicates=100)["f1"]
     cell = table.cell("CasRel", "F1")
     assert (cell.low, cell.high) == pytest.approx((100 * wide.low, 100 * wide.high))
@@ -135,7 +176,9 @@ def test_systems_that_are_equal_on_original_sentences_are_equal_on_variants():
     for _ in range(100):
         swapped = np.repeat(random.random(120) < 0.5, 4)[:, None]
         sides = np.where(swapped, base[:, ::-1], base)
-        runs = [counted("augmented", VARIANTS, sides[:, side]).counts["exact-string"] for side in (0, 1)]
+        runs = [
+            counted("augmented", VARIANTS, sides[:, side]).counts["exact-string"] for side in (0, 1)
+        ]
         shown += between(*runs, units=(units, units), shuffles=400, replicates=200).shown
     assert shown / 100 <= 0.07
 
@@ -146,7 +189,8 @@ def test_compare_draws_variants_together(tmp_path):
     for name in ("a", "b"):
         found = np.repeat(random.random(120) < 0.5, 4)
         predicted = [
-            Sentence(one.id, TEXT, one.triples if right else ()) for one, right in zip(gold, found, strict=True)
+            Sentence(one.id, TEXT, one.triples if right else ())
+            for one, right in zip(gold, found, strict=True)
         ]
         save_sentences(tmp_path / f"{name}.jsonl", predicted)
     save_sentences(tmp_path / "gold.jsonl", gold)
@@ -159,21 +203,34 @@ def test_compare_draws_variants_together(tmp_path):
                 path.write_text("\n".join(lines) + "\n")
         bound = ta.compare(*files).difference.bounds["f1"]
         widths.append(bound.high - bound.low)
-    assert widths[0] == pytest.approx(widths[1], rel=0.1)  # four equal variants say no more than one
+    assert widths[0] == pytest.approx(
+        widths[1], rel=0.1
+    )  # four equal variants say no more than one
 
 
 def test_sentences_that_share_a_triple_may_be_one_unit(tmp_path):
     """Of twelve triples with five sentences each, half are found in all of their sentences."""
-    gold = [Sentence(f"s{number}", TEXT, (triple("Ann", f"r{number % 12}", "Rome"),)) for number in range(60)]
-    predicted = [replace(one, triples=one.triples[: position % 2]) for position, one in enumerate(gold)]
+    gold = [
+        Sentence(f"s{number}", TEXT, (triple("Ann", f"r{number % 12}", "Rome"),))
+        for number in range(60)
+    ]
+    predicted = [
+        replace(one, triples=one.triples[: position % 2]) for position, one in enumerate(gold)
+    ]
     for name, sentences in {"gold": gold, "train": TRAIN, "predictions": predicted}.items():
         save_sentences(tmp_path / f"{name}.jsonl", sentences)
     files = {name: tmp_path / f"{name}.jsonl" for name in ("gold", "train", "predictions")}
     out = RunFiles(**files, out_scores=tmp_path / "scores.csv", out_counts=tmp_path / "counts.csv")
     widths = {}
     for unit, units in (("sentence", 60), ("shared-triple", 12)):
-        rows = score_run(out, keys_of("s", "c", "original", "nz", "wz", "casrel", "none", 1), unit=unit)
-        f1 = next(row for row in rows if (row.stratum, row.matching, row.metric) == ("all", "exact-string", "f1"))
+        rows = score_run(
+            out, keys_of("s", "c", "original", "nz", "wz", "casrel", "none", 1), unit=unit
+        )
+        f1 = next(
+            row
+            for row in rows
+            if (row.stratum, row.matching, row.metric) == ("all", "exact-string", "f1")
+        )
         widths[unit] = f1.high - f1.low
         assert len(set(load_counts(tmp_path / "counts.csv").units())) == units
     assert widths["shared-triple"] > 1.8 * widths["sentence"]
@@ -195,27 +252,47 @@ def test_counts_keep_groups_and_unit(tmp_path: Path):
     counts.groups, counts.unit = ["a", "a", "c"], "shared-triple"
     counts.save(tmp_path / "counts.csv")
     again = load_counts(tmp_path / "counts.csv")
-    assert (again.units(), again.unit, again.keys) == (["a", "a", "c"], "shared-triple", counts.keys)
+    assert (again.units(), again.unit, again.keys) == (
+        ["a", "a", "c"],
+        "shared-triple",
+        counts.keys,
+    )
 
 
 def test_no_system_is_bold_while_a_training_of_its_group_still_rises(tmp_path):
     results = Results(tmp_path)
-    still, flat = {"slope": 0.02, "error": 0.001, "flat": False}, {"slope": 0.0, "error": 0.0001, "flat": True}
+    still, flat = (
+        {"slope": 0.02, "error": 0.001, "flat": False},
+        {"slope": 0.0, "error": 0.0001, "flat": True},
+    )
     for noise, quality in (("none", 0.4), ("noising", 0.9)):
         results.run("casrel", quality=quality, noise=noise, seeds=(1, 2, 3))
     bold = {}
     for rising in ("", "none", "noising"):
         results.runs = []
         for noise in ("none", "noising"):
-            keys = {"corpus": "webnlg", "protocol": "original", "training": "nz", "extractor": "casrel", "noise": noise}
+            keys = {
+                "corpus": "webnlg",
+                "protocol": "original",
+                "training": "nz",
+                "extractor": "casrel",
+                "noise": noise,
+            }
             history = still if noise == rising else flat
-            results.fact(keys={**keys, "seed": 1}, convergence={**history, "best_step": 9}, seconds=1.0, epochs=10)
+            results.fact(
+                keys={**keys, "seed": 1},
+                convergence={**history, "best_step": 9},
+                seconds=1.0,
+                epochs=10,
+            )
         bold[rising] = build_table("type-f1", results.inputs()).cell("CasRel+EN", "F1").bold
     assert bold == {"": True, "none": False, "noising": False}
 
 
 def test_contamination_states_a_loss_by_its_corrected_p_value(tmp_path):
-    """Of six systems one loses a little: by itself significant, not among six; baselines are not counted."""
+    """Of six systems one loses a little: by itself significant, not among six; baselines are not
+    counted.
+    """
     ids, variants = [f"s{n}" for n in range(200)], [f"s{n}.su" for n in range(200)]
     first, second = (np.arange(200) < 140 for _ in range(2))
     second[:20], second[-8:] = False, True
@@ -223,11 +300,17 @@ def test_contamination_states_a_loss_by_its_corrected_p_value(tmp_path):
     for name in (*names, "memorise", "nothing"):
         seed = {} if name in names else {"seed": ""}
         runs.append(counted("original", ids, first, extractor=name, **seed))
-        runs.append(counted("augmented", variants, second if name == "casrel" else first, extractor=name, **seed))
+        runs.append(
+            counted(
+                "augmented", variants, second if name == "casrel" else first, extractor=name, **seed
+            )
+        )
     table = build_table("contamination", tables_of(tmp_path, runs))
     of = {"corpus": "c", "training": "nz", "testing": "nz", "noise": "none", "stratum": "all"}
     of |= {"matching": "exact-string", "extractor": "casrel"}
-    alone = tables_of(tmp_path, runs).scores.between({**of, "protocol": "original"}, {**of, "protocol": "augmented"})
+    alone = tables_of(tmp_path, runs).scores.between(
+        {**of, "protocol": "original"}, {**of, "protocol": "augmented"}
+    )
     corrected = table.cell("CasRel", "p").value
     assert alone.p < 0.05 < corrected <= 6 * alone.p + 1e-9
     assert "no loss is shown" in table.answer

@@ -1,4 +1,6 @@
-"""What is said about files whose score is low for another reason than the extractor, and when nothing is said."""
+"""What is said about files whose score is low for another reason than the extractor, and when
+nothing is said.
+"""
 
 import pytest
 
@@ -31,12 +33,24 @@ WRITTEN = {
     "relation first": lambda s, r, o: (r, s, o),
 }
 CASES = {  # gold, predictions
-    **{name: (GOLD, sentences([write(*t.strings) for t in GOLD[0].triples])) for name, write in WRITTEN.items()},
+    **{
+        name: (GOLD, sentences([write(*t.strings) for t in GOLD[0].triples]))
+        for name, write in WRITTEN.items()
+    },
     "all is well": (GOLD, GOLD),
     "bad": (GOLD, sentences([("Ann", "wrote for", "Italy"), ("Rome", "is in", "Ann")])),
-    "half of it bad": (GOLD, sentences([("Ann", "wrote for", "Jane Eyre"), ("Rome", "is in", "Ann")])),
-    "no wider difference": (GOLD, sentences([("ann", "wrote for", "Jane Eyre"), ("rome", "is in", "Italy")])),
-    "a wider difference": (GOLD, sentences([("ann", "wrote for", "Jane Eyre"), ("Rome.", "is in", "Italy")])),
+    "half of it bad": (
+        GOLD,
+        sentences([("Ann", "wrote for", "Jane Eyre"), ("Rome", "is in", "Ann")]),
+    ),
+    "no wider difference": (
+        GOLD,
+        sentences([("ann", "wrote for", "Jane Eyre"), ("rome", "is in", "Italy")]),
+    ),
+    "a wider difference": (
+        GOLD,
+        sentences([("ann", "wrote for", "Jane Eyre"), ("Rome.", "is in", "Italy")]),
+    ),
     "some turned": (ZOE, [*sentences(*[[(f"x{n}", "r", f"Zoë {n}")] for n in range(3)]), *ZOE[3:]]),
     "decomposed": (ZOE, sentences(*[[(f"Zoe\u0308 {n}", "r", f"x{n}")] for n in range(10)])),
     "no gold": (sentences([]), GOLD),
@@ -50,10 +64,16 @@ CASES = {  # gold, predictions
         for size in (20, 21)
     },
     **{
-        f"one of {size} unknown": (sentences(NUMBERED[:20]), sentences([("E0", "q", "z"), *NUMBERED[: size - 1]]))
+        f"one of {size} unknown": (
+            sentences(NUMBERED[:20]),
+            sentences([("E0", "q", "z"), *NUMBERED[: size - 1]]),
+        )
         for size in (20, 21)
     },
-    "some unknown": (GOLD, sentences([("Bob", "is in", "y"), *(("Bob", f"q{n}", "y") for n in range(3))])),
+    "some unknown": (
+        GOLD,
+        sentences([("Bob", "is in", "y"), *(("Bob", f"q{n}", "y") for n in range(3))]),
+    ),
 }
 
 
@@ -65,7 +85,10 @@ def typed(start: int, type_: str) -> list[Sentence]:
 EXPECTED = {  # case -> a part of each hint
     "other case": ["2 more triples would be correct if case did not count"],
     "more blanks": ["if blanks did not count"],
-    "relations of a program": ["no predicted relation occurs in the gold", "without case, blanks and punctuation"],
+    "relations of a program": [
+        "no predicted relation occurs in the gold",
+        "without case, blanks and punctuation",
+    ],
     "a full stop": ["(--matching normalised)"],
     "one relation": ["(--matching pairs)"],
     "turned": ["2 more triples would be correct with subject and object exchanged"],
@@ -106,7 +129,10 @@ def strict_hints(gold: list[Sentence], guess: list[Sentence]) -> list[str]:
 def test_hints_tell_types_from_positions_where_both_count() -> None:
     gold = typed(0, "PER")
     assert strict_hints(gold, gold) == []
-    assert "if types did not count: (Ann; r; Rome) has the types ORG" in strict_hints(gold, typed(0, "ORG"))[0]
+    assert (
+        "if types did not count: (Ann; r; Rome) has the types ORG"
+        in strict_hints(gold, typed(0, "ORG"))[0]
+    )
     assert "compared as strings, not by positions" in strict_hints(gold, typed(5, "PER"))[0]
     for wrong, number in ((4, 0), (5, 1)):  # of 100; a twentieth is enough
         guess = gold * (100 - wrong) + typed(0, "ORG") * wrong
@@ -115,7 +141,12 @@ def test_hints_tell_types_from_positions_where_both_count() -> None:
 
 def written(lower: int) -> list[Sentence]:
     """Twenty triples, some of them in small letters."""
-    return sentences(*[[(f"{'e' if number < lower else 'E'}{number}", "r", f"x{number}")] for number in range(20)])
+    return sentences(
+        *[
+            [(f"{'e' if number < lower else 'E'}{number}", "r", f"x{number}")]
+            for number in range(20)
+        ]
+    )
 
 
 @pytest.mark.parametrize(
@@ -123,7 +154,10 @@ def written(lower: int) -> list[Sentence]:
     [
         (written(5), None),  # hints have it, but most is found as it is
         (written(9), None),
-        (written(10), "10 more triples would be correct if case did not count"),  # as many as are right
+        (
+            written(10),
+            "10 more triples would be correct if case did not count",
+        ),  # as many as are right
         (written(20), "20 more triples would be correct if case did not count"),
         (sentences(*[[] for _ in range(20)]), "no triple is predicted for any sentence"),
         (sentences(*[[("A", "r", "b")]] * 20), None),  # bad, and for no other reason
@@ -134,7 +168,9 @@ def written(lower: int) -> list[Sentence]:
         ),
     ],
 )
-def test_a_study_says_why_only_where_next_to_nothing_is_found_by_the_letter(predicted, begins: str | None) -> None:
+def test_a_study_says_why_only_where_next_to_nothing_is_found_by_the_letter(
+    predicted, begins: str | None
+) -> None:
     gold = written(0)
     found = reasons(gold, predicted)
     assert found[0].startswith(begins) if begins else found == []

@@ -59,7 +59,10 @@ def test_the_registry_needs_no_heavy_import():
         "import sys; from tripleaudit.sources import registry; registry.corpus('webnlg'); "
         "print([m for m in ('numpy', 'pandas', 'datasets', 'torch', 'transformers') if m in sys.modules])"
     )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip()
+        == "[]"
+    )
 
 
 def test_what_entries_name_is_there_and_can_be_verified():
@@ -68,15 +71,27 @@ def test_what_entries_name_is_there_and_can_be_verified():
         assert model.source.kind in ("hub", "local") or model.sha256, model.name
     for name, file in files.items():
         assert not name.startswith("/") and ".." not in name.split("/")
-        assert (file.path and (file.sha256 or file.expect)) if file.repository else (file.page and file.licence), name
+        assert (
+            (file.path and (file.sha256 or file.expect))
+            if file.repository
+            else (file.page and file.licence)
+        ), name
     for name, entry in corpora.items():
         divide, zero = entry.division, entry.zero
-        named = [file for plan in entry.whole.values() for file in (*plan.files, *plan.without, *plan.drop)]
+        named = [
+            file
+            for plan in entry.whole.values()
+            for file in (*plan.files, *plan.without, *plan.drop)
+        ]
         named += [file for key, others in entry.needs.items() for file in (key, *others)]
         if divide:
             assert bool(divide.parts) != bool(divide.like), name
             assert not {*divide.parts, *divide.like} & {*entry.whole}, name
-            named += [*divide.files, *divide.zero_texts, *(file for part in divide.like.values() for file in part)]
+            named += [
+                *divide.files,
+                *divide.zero_texts,
+                *(file for part in divide.like.values() for file in part),
+            ]
         if zero:
             assert {*zero.sizes} == {*entry.whole}, name
             named += zero.files
@@ -95,6 +110,12 @@ def test_the_nyt_training_files_are_checked_by_their_counts():
 def test_a_model_in_parts_is_registered_with_the_hash_of_the_whole():
     model = registry.model("mpnet-base")
     assert [part.kind for part in model.source.parts] == ["pypi"] * 5
-    assert [part.inner.rpartition(".")[2] for part in model.source.parts] == ["001", "002", "003", "004", "005"]
+    assert [part.inner.rpartition(".")[2] for part in model.source.parts] == [
+        "001",
+        "002",
+        "003",
+        "004",
+        "005",
+    ]
     assert (model.source.inner, model.layers) == ("all-mpnet-base-v2", 12)
     assert model.sha256 and model.size

@@ -29,7 +29,10 @@ from tripleaudit.sources.source import Source, parse_source
                 (Source("pypi", "a", "1", "x.1"), Source("https", "https://example.org/x.2")),
             ),
         ),
-        ("(a + b)", Source("parts", "(a + b)", None, None, (Source("local", "a"), Source("local", "b")))),
+        (
+            "(a + b)",
+            Source("parts", "(a + b)", None, None, (Source("local", "a"), Source("local", "b"))),
+        ),
     ],
 )
 def test_parse_and_print(text, source):

@@ -8,10 +8,14 @@ from tripleaudit.study.study import Study
 MINIMAL = {"study": "s", "corpora": {"webnlg": None}}
 
 
-@pytest.mark.parametrize("name", ["../elsewhere", "a/b", "", ".hidden", "..", "/absolute", "with blank"])
+@pytest.mark.parametrize(
+    "name", ["../elsewhere", "a/b", "", ".hidden", "..", "/absolute", "with blank"]
+)
 def test_a_study_cannot_leave_the_results_folder(name):
     (problem,) = problems({**MINIMAL, "study": name})
-    assert problem.startswith("study: expected letters, digits, '.', '_' and '-', starting with a letter or digit, got")
+    assert problem.startswith(
+        "study: expected letters, digits, '.', '_' and '-', starting with a letter or digit, got"
+    )
 
 
 def test_the_name_of_a_study_is_no_longer_than_its_folders_can_be():
@@ -22,22 +26,38 @@ def test_the_name_of_a_study_is_no_longer_than_its_folders_can_be():
 
 def test_a_study_reads_all_that_shipped_studies_say_and_writes_it_back(root):
     for path in sorted((root / "config").glob("*.yaml")):
-        if path.stem not in ("minea", "webnlg-systems"):  # articles that are not public; a training under systems
+        if path.stem not in (
+            "minea",
+            "webnlg-systems",
+        ):  # articles that are not public; a training under systems
             study = Study.read(path)
             again = Study(study.config)
-            assert (again.config, again.runs, again.tables) == (study.config, study.runs, study.tables), path
+            assert (again.config, again.runs, again.tables) == (
+                study.config,
+                study.runs,
+                study.tables,
+            ), path
 
 
 def test_later_files_win_key_by_key_and_repeated_keys_are_named_with_their_lines(tmp_path):
-    (tmp_path / "a.yaml").write_text("study: s\ntraining: {epochs: 3, batch_size: 4}\nseeds: [1, 2]\n")
+    (tmp_path / "a.yaml").write_text(
+        "study: s\ntraining: {epochs: 3, batch_size: 4}\nseeds: [1, 2]\n"
+    )
     (tmp_path / "b.yaml").write_text("training: {epochs: 5}\nseeds: [9]\n")
     study = Study.read(tmp_path / "a.yaml", tmp_path / "b.yaml")
     assert (study.config["training"], study.seeds) == ({"epochs": 5, "batch_size": 4}, [9])
-    (tmp_path / "c.yaml").write_text("study: s\ntraining:\n  epochs: 1\n  seeds: 2\n  epochs: 3\nstudy: t\n")
+    (tmp_path / "c.yaml").write_text(
+        "study: s\ntraining:\n  epochs: 1\n  seeds: 2\n  epochs: 3\nstudy: t\n"
+    )
     with pytest.raises(UserError) as error:
         Study.read(tmp_path / "c.yaml")
-    assert f"training/epochs: the key stands twice in {tmp_path / 'c.yaml'}, in lines 3 and 5" in str(error.value)
-    assert f"study: the key stands twice in {tmp_path / 'c.yaml'}, in lines 1 and 6" in str(error.value)
+    assert (
+        f"training/epochs: the key stands twice in {tmp_path / 'c.yaml'}, in lines 3 and 5"
+        in str(error.value)
+    )
+    assert f"study: the key stands twice in {tmp_path / 'c.yaml'}, in lines 1 and 6" in str(
+        error.value
+    )
     assert "training: unknown key 'seeds'" in str(error.value)  # all at once
 
 
@@ -45,7 +65,10 @@ def test_later_files_win_key_by_key_and_repeated_keys_are_named_with_their_lines
     ("content", "said"),
     [
         (b"study: s\nseeds: [1\nfoo: 2\n", "line 3, column 4: not valid YAML"),
-        ("study: s\n".encode("utf-16"), "line 1: not text in UTF-8; expected a YAML file, saved as UTF-8"),
+        (
+            "study: s\n".encode("utf-16"),
+            "line 1: not text in UTF-8; expected a YAML file, saved as UTF-8",
+        ),
         (b"study: s\n\x00\x01\x02", "not valid YAML"),
         (b"study: s\ndescription: \xff\xfe\n", "line 2: not text in UTF-8"),
         (b"- a\n- b\n", "expected keys with values"),
@@ -71,5 +94,9 @@ def test_the_readme_explains_every_key(root):
     text = (root / "config" / "README.md").read_text(encoding="utf-8")
     made = "<!-- made by `tripleaudit config-reference`; a test compares the two -->\n\n"
     written = text.partition(made)[2].rstrip()
-    assert written == "\n".join(reference()).rstrip(), "run: tripleaudit config-reference, and paste it in place"
-    assert not [row for row in reference() if row.rstrip().endswith("|  |")]  # without a description
+    assert written == "\n".join(reference()).rstrip(), (
+        "run: tripleaudit config-reference, and paste it in place"
+    )
+    assert not [
+        row for row in reference() if row.rstrip().endswith("|  |")
+    ]  # without a description

@@ -48,11 +48,16 @@ def test_a_gold_set_alone_is_a_study_of_systems_that_need_no_training(study, cap
     ("sections", "message"),
     [
         ({"extractors": {"casrel": None}}, "casrel need training sentences"),
-        ({**OPEN, "protocols": {"original": None, "rearranged": None}}, "the protocol rearranged needs training"),
+        (
+            {**OPEN, "protocols": {"original": None, "rearranged": None}},
+            "the protocol rearranged needs training",
+        ),
     ],
 )
 def test_what_needs_training_sentences_is_refused(study, sections, message) -> None:
-    with pytest.raises(UserError, match=f"corpora/c/files: the key 'train' is missing; .*{message}"):
+    with pytest.raises(
+        UserError, match=f"corpora/c/files: the key 'train' is missing; .*{message}"
+    ):
         Study.read(study({"test": [WITH]}, **sections))
 
 

@@ -136,9 +136,15 @@ def effective(name: str, preset: str) -> tuple[dict, dict]:
 @pytest.mark.parametrize("corpus", ["nyt24", "nyt29", "webnlg"])
 def test_a_preset_has_the_official_numbers(name, corpus):
     official = OFFICIAL[name]
-    wanted = {**official["training"], **official["model"], **(official["webnlg"] if corpus == "webnlg" else {})}
+    wanted = {
+        **official["training"],
+        **official["model"],
+        **(official["webnlg"] if corpus == "webnlg" else {}),
+    }
     settings, model = effective(name, corpus)
-    rates = dict(zip(("encoder_learning_rate", "head_learning_rate"), official["rates"], strict=True))
+    rates = dict(
+        zip(("encoder_learning_rate", "head_learning_rate"), official["rates"], strict=True)
+    )
     wanted = {**rates, **wanted}
     for key, value in wanted.items():
         found = model[key] if key in official["model"] else settings[key]
@@ -160,9 +166,15 @@ def test_the_longer_presets_differ_in_length_alone(name):
 def test_fast_presets_say_what_they_trade():
     for name, own in ALL.items():
         fast, official = own["fast"], own["webnlg"]
-        assert fast["precision"] == "bf16" and fast["group_by_length"] is True and fast["unit"] == "sentences"
+        assert (
+            fast["precision"] == "bf16"
+            and fast["group_by_length"] is True
+            and fast["unit"] == "sentences"
+        )
         for rate in ("encoder_learning_rate", "head_learning_rate"):
-            assert fast[rate] == pytest.approx(2 * official[rate])  # square-root rule for four times the batch
+            assert fast[rate] == pytest.approx(
+                2 * official[rate]
+            )  # square-root rule for four times the batch
         assert fast["epochs"] in (official["epochs"], own["nyt24"]["epochs"])
         if official.get("unit") != "instances":
             assert fast["batch_size"] == 4 * official["batch_size"], name
@@ -170,14 +182,18 @@ def test_fast_presets_say_what_they_trade():
 
 def test_the_page_of_differences_has_every_extractor(root):
     page = (root / "docs" / "differences.md").read_text(encoding="utf-8")
-    named = Counter(label for row in re.findall(r"(?m)^\| ([^|]+) \|", page) for label in row.split(", "))
+    named = Counter(
+        label for row in re.findall(r"(?m)^\| ([^|]+) \|", page) for label in row.split(", ")
+    )
     for spec in EXTRACTORS:
         assert named[DESCRIBED[spec.name].label] >= 2, spec.name  # one of them counts its updates
 
 
 @pytest.mark.parametrize("name", [spec.name for spec in EXTRACTORS])
 def test_the_numbers_of_a_model_without_a_preset_are_those_of_a_benchmark(name):
-    """Limits of the length apart, which are the benchmarks' own; PtrNet drops sentences for its presets alone."""
+    """Limits of the length apart, which are the benchmarks' own; PtrNet drops sentences for its
+    presets alone.
+    """
     pytest.importorskip("torch", reason=NO_TORCH)
     kind, official = extractor_class(name).config_class, OFFICIAL[name]
     for key, value in official["model"].items():
@@ -186,7 +202,9 @@ def test_the_numbers_of_a_model_without_a_preset_are_those_of_a_benchmark(name):
 
 
 def test_the_classifier_has_the_numbers_of_its_paper_and_its_presets():
-    """Batch of 16, AdamW, early stopping: zero-cardinality paper, section 3; the rest as its preset says."""
+    """Batch of 16, AdamW, early stopping: zero-cardinality paper, section 3; the rest as its
+    preset says.
+    """
     pytest.importorskip("torch", reason=NO_TORCH)
     kind = resolve("zcc-binary")[0]
     own = kind.settings.training_defaults
@@ -196,12 +214,34 @@ def test_the_classifier_has_the_numbers_of_its_paper_and_its_presets():
 
 
 def test_extractors_stand_in_the_order_of_the_papers_tables():
-    """Of rte-generalization's tables, whose first three rows are its extractors, and of zero-cardinality's."""
+    """Of rte-generalization's tables, whose first three rows are its extractors, and of
+    zero-cardinality's.
+    """
     ends = ["pfn-star", "tdeer-drop-zero", "casrel-drop-zero", "casrel-own-subject"]
     zcc = ["zcc-binary", "zcc-mcml"]
     nine = {
-        "rte_order": ["casrel", "tplinker", "prgc", "onerel", "birte", "tdeer", "grte", "ptrnet", "pfn"],
-        "cardinality_order": ["onerel", "birte", "tdeer", "prgc", "grte", "ptrnet", "casrel", "tplinker", "pfn"],
+        "rte_order": [
+            "casrel",
+            "tplinker",
+            "prgc",
+            "onerel",
+            "birte",
+            "tdeer",
+            "grte",
+            "ptrnet",
+            "pfn",
+        ],
+        "cardinality_order": [
+            "onerel",
+            "birte",
+            "tdeer",
+            "prgc",
+            "grte",
+            "ptrnet",
+            "casrel",
+            "tplinker",
+            "pfn",
+        ],
     }
     wanted = {order: [*names, *ends, "unirel", *zcc] for order, names in nine.items()}
     wanted["order"] = [*(spec.name for spec in NINE), "unirel", *ends, *zcc]
@@ -209,7 +249,9 @@ def test_extractors_stand_in_the_order_of_the_papers_tables():
         assert sorted(DESCRIBED, key=lambda name: getattr(DESCRIBED[name], order)) == names, order
 
 
-@pytest.mark.parametrize(("name", "preset"), [(name, preset) for name in EVERY for preset in EVERY[name]])
+@pytest.mark.parametrize(
+    ("name", "preset"), [(name, preset) for name in EVERY for preset in EVERY[name]]
+)
 def test_a_preset_is_understood(name, preset):
     pytest.importorskip("torch", reason=NO_TORCH)
     settings = dict(EVERY[name][preset])

@@ -1,4 +1,6 @@
-"""Plugins of a study: where their classes lie, and what depends on them; what they add, the text of plans shows."""
+"""Plugins of a study: where their classes lie, and what depends on them; what they add, the text
+of plans shows.
+"""
 
 from pathlib import Path
 
@@ -29,7 +31,9 @@ def study(tmp_path):
     ("model", "expected"),
     [("models.py:Your", "models.py: has no class 'Your'"), ("none.py:A", "none.py: no such file")],
 )
-def test_the_class_of_a_plugin_s_extractor_is_looked_for_before_anything_runs(study, tmp_path, model, expected):
+def test_the_class_of_a_plugin_s_extractor_is_looked_for_before_anything_runs(
+    study, tmp_path, model, expected
+):
     (tmp_path / "models.py").write_text("class Mine: ...\n", encoding="utf-8")
     spec = f"SPEC = ExtractorSpec(name='mine', model={str(tmp_path / model)!r})\n"
     (tmp_path / "plugin.py").write_text(PLUGIN + spec, encoding="utf-8")
@@ -37,7 +41,9 @@ def test_the_class_of_a_plugin_s_extractor_is_looked_for_before_anything_runs(st
         study(extractors={"mine": {}})
 
 
-def test_the_class_of_an_extractor_may_lie_in_a_module_of_an_installed_plugin(study, tmp_path, monkeypatch):
+def test_the_class_of_an_extractor_may_lie_in_a_module_of_an_installed_plugin(
+    study, tmp_path, monkeypatch
+):
     package = tmp_path / "installed" / "biored_audit"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
@@ -46,7 +52,10 @@ def test_the_class_of_an_extractor_may_lie_in_a_module_of_an_installed_plugin(st
     (package / "pairnet.py").write_text(own, encoding="utf-8")
     monkeypatch.syspath_prepend(str(package.parent))
     models = {"pairnet": "pairnet:PairNet", "other": "pairnet:Other", "none": "none:PairNet"}
-    specs = [f"{name} = ExtractorSpec(name={name!r}, model='biored_audit.{model}')" for name, model in models.items()]
+    specs = [
+        f"{name} = ExtractorSpec(name={name!r}, model='biored_audit.{model}')"
+        for name, model in models.items()
+    ]
     (tmp_path / "plugin.py").write_text("\n".join([PLUGIN, *specs]), encoding="utf-8")
     for name, expected in (("other", "has no class 'Other'"), ("none", "cannot be loaded")):
         with pytest.raises(UserError, match=rf"extractors/{name}: .*{expected}"):
@@ -57,8 +66,13 @@ def test_the_class_of_an_extractor_may_lie_in_a_module_of_an_installed_plugin(st
 
 
 def test_a_table_that_cannot_say_when_it_is_possible_is_named(study, tmp_path):
-    (tmp_path / "plugin.py").write_text(PLUGIN.replace('study.settings == ["nz", "wz"]', "1 / 0"), encoding="utf-8")
-    with pytest.raises(UserError, match=r"plugin\.py: table wz-alone cannot tell .* \(ZeroDivisionError: division by"):
+    (tmp_path / "plugin.py").write_text(
+        PLUGIN.replace('study.settings == ["nz", "wz"]', "1 / 0"), encoding="utf-8"
+    )
+    with pytest.raises(
+        UserError,
+        match=r"plugin\.py: table wz-alone cannot tell .* \(ZeroDivisionError: division by",
+    ):
         study()
 
 
@@ -67,7 +81,10 @@ def test_a_training_depends_on_its_own_matching_rule_and_on_no_other(study, tmp_
     train = "python -m tripleaudit train"
     before = jobs.rule_code(train)
     plan = study(extractors={"casrel": {"matching": "folded"}, "pfn": {"matching": "exact"}})
-    assert [plan.trainings.matching("webnlg", name) for name in ("casrel", "pfn")] == ["folded", PRIMARY]
+    assert [plan.trainings.matching("webnlg", name) for name in ("casrel", "pfn")] == [
+        "folded",
+        PRIMARY,
+    ]
     assert jobs.rule_code(train) == before
     assert "plugin.py" in dict(jobs.rule_code("python -m tripleaudit score-run"))
     assert jobs.described_code("train", MATCHINGS, "folded")["plugin.py"]

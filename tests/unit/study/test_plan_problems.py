@@ -1,4 +1,6 @@
-"""Every fault of every section in one message, one line each, before anything runs; the same without Snakemake."""
+"""Every fault of every section in one message, one line each, before anything runs; the same
+without Snakemake.
+"""
 
 import json
 
@@ -15,11 +17,15 @@ from tripleaudit.training.settings import TrainingSettings
 @pytest.fixture
 def faulty(root):
     """A study with faults of all sections; what is wrong with it stands in the text of plans."""
-    studies = yaml.safe_load_all((root / "tests" / "data" / "plan" / "studies.yaml").read_text(encoding="utf-8"))
+    studies = yaml.safe_load_all(
+        (root / "tests" / "data" / "plan" / "studies.yaml").read_text(encoding="utf-8")
+    )
     return next(study for study in studies if study["study"] == "faulty")
 
 
-def test_the_command_says_all_faults_of_all_sections_in_one_message(faulty, tmp_path, monkeypatch, capsys):
+def test_the_command_says_all_faults_of_all_sections_in_one_message(
+    faulty, tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "study.yaml").write_text(yaml.safe_dump(faulty, sort_keys=False))
     assert main(["validate", "study.yaml"]) == 1
@@ -67,21 +73,29 @@ def test_files_that_hold_no_text_are_refused_each_in_a_line(tmp_path, monkeypatc
 def test_a_validation_set_that_is_the_test_set_is_noted(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name in ("t.jsonl", "u.jsonl"):
-        (tmp_path / name).write_text('{"text": "Ada leads Delta", "triples": [["Ada", "leads", "Delta"]]}\n')
+        (tmp_path / name).write_text(
+            '{"text": "Ada leads Delta", "triples": [["Ada", "leads", "Delta"]]}\n'
+        )
     files = {"train": "t.jsonl", "valid": "u.jsonl", "test": "u.jsonl"}
-    (tmp_path / "study.yaml").write_text(yaml.safe_dump({"study": "s", "corpora": {"c": {"files": files}}}))
+    (tmp_path / "study.yaml").write_text(
+        yaml.safe_dump({"study": "s", "corpora": {"c": {"files": files}}})
+    )
     assert main(["validate", "study.yaml"]) == 0
     note = "note: corpora/c: u.jsonl is validation and test set; the best epoch is chosen on the test set"
     assert note in capsys.readouterr().out.splitlines()
 
 
 @pytest.mark.parametrize("format", ["auto", "jsonl", "docbin", "triple-list", "conll04"])
-def test_an_empty_file_is_said_in_the_plan_whatever_its_format(tmp_path, monkeypatch, capsys, format):
+def test_an_empty_file_is_said_in_the_plan_whatever_its_format(
+    tmp_path, monkeypatch, capsys, format
+):
     monkeypatch.chdir(tmp_path)
     for name in ("train", "valid", "test"):
         (tmp_path / name).write_bytes(b"" if name == "test" else b"[1]\n")
     files = "{train: train, valid: valid, test: test}"
-    (tmp_path / "study.yaml").write_text(f"study: s\ncorpora: {{c: {{format: {format}, files: {files}}}}}\n")
+    (tmp_path / "study.yaml").write_text(
+        f"study: s\ncorpora: {{c: {{format: {format}, files: {files}}}}}\n"
+    )
     assert main(["validate", "study.yaml"]) == 1
     assert said(capsys.readouterr().err) == [
         "corpora/c/files/test: test: the corpus is empty, expected at least one sentence"
@@ -90,12 +104,30 @@ def test_an_empty_file_is_said_in_the_plan_whatever_its_format(tmp_path, monkeyp
 
 def test_a_key_is_checked_once_in_a_run(monkeypatch):
     """When the study is read, not for each extractor and corpus."""
-    rule = next(one for one in TrainingSettings.model_fields["matching"].metadata if isinstance(one, fields.one_of))
+    rule = next(
+        one
+        for one in TrainingSettings.model_fields["matching"].metadata
+        if isinstance(one, fields.one_of)
+    )
     checks, names = [], rule.known()
     monkeypatch.setattr(rule, "known", lambda: checks.append("") or names)
-    shared = {"matching": "boundaries", "schedule": "steps", "learning_rate_points": [[1, 1], [2, 0.5]]}
-    extractors = {"extractors": {"casrel": {"batch_size": 3}, "pfn": None}, "noising": {"probability": 0.2}}
-    study = Study({"study": "s", "corpora": {"webnlg": None, "conll04": None}, "training": shared, **extractors})
+    shared = {
+        "matching": "boundaries",
+        "schedule": "steps",
+        "learning_rate_points": [[1, 1], [2, 0.5]],
+    }
+    extractors = {
+        "extractors": {"casrel": {"batch_size": 3}, "pfn": None},
+        "noising": {"probability": 0.2},
+    }
+    study = Study(
+        {
+            "study": "s",
+            "corpora": {"webnlg": None, "conll04": None},
+            "training": shared,
+            **extractors,
+        }
+    )
     given = [(run.extractor, json.loads(study.trainings.training_json(run))) for run in study.runs]
     assert len(checks) == 1 and len(given) == 8
 
@@ -105,5 +137,11 @@ def test_settings_that_an_extractor_of_ones_own_brings_are_checked_in_the_plan(t
         "from tripleaudit.extractors.declared.casrel_settings import CasRelSettings\n"
         "class Mine:\n    class settings(CasRelSettings):\n        training_defaults = {'epochs': 2, 'warmup': 2}\n"
     )
-    own = {"study": "s", "own_extractors": {"mine": f"{tmp_path}/mine.py:Mine"}, "extractors": {"mine": None}}
-    assert problems(own) == ["own_extractors/mine: training_defaults/warmup: expected at most 1, got 2"]
+    own = {
+        "study": "s",
+        "own_extractors": {"mine": f"{tmp_path}/mine.py:Mine"},
+        "extractors": {"mine": None},
+    }
+    assert problems(own) == [
+        "own_extractors/mine: training_defaults/warmup: expected at most 1, got 2"
+    ]

@@ -52,7 +52,9 @@ def refused(study, cache, rule: str, **wildcards) -> tuple[list[str], list[str]]
     try:
         notes += refuse_without(study, [(rule, SimpleNamespace(**wildcards))], cache)
     except UserError as error:
-        return [line.partition(": ")[0].removeprefix("- ") for line in str(error).splitlines()[1:]], notes
+        return [
+            line.partition(": ")[0].removeprefix("- ") for line in str(error).splitlines()[1:]
+        ], notes
     return [], [note.partition(": ")[0] for note in notes]
 
 
@@ -61,7 +63,10 @@ def test_what_is_to_be_set_is_named_with_its_location_and_without_its_value(stud
     expected = f"{HEADER} ({place}/headers/api-key), {KEY} ({place}/api_key_env), {OTHER} (systems/far/headers/"
     assert to_set(study) == f"environment variables to set first: {expected}Authorization)"
     assert to_set(study) in [*summary(study)]
-    assert (study.language_models.missing_keys(), study.language_models.keys_present()) == ([HEADER, KEY], [])
+    assert (study.language_models.missing_keys(), study.language_models.keys_present()) == (
+        [HEADER, KEY],
+        [],
+    )
     for name in (KEY, HEADER, OTHER):
         monkeypatch.setenv(name, "hush")
     assert to_set(study) == "" and study.language_models.keys_present() == [HEADER, KEY]
@@ -80,7 +85,9 @@ def test_what_is_to_be_set_is_named_with_its_location_and_without_its_value(stud
         ("predict_system", {"extractor": "lm"}),
     ],
 )
-def test_a_job_that_queries_a_language_model_needs_its_key_or_stored_answers(study, tmp_path, rule, wildcards):
+def test_a_job_that_queries_a_language_model_needs_its_key_or_stored_answers(
+    study, tmp_path, rule, wildcards
+):
     places = ["generative/endpoints/paid/api_key_env", "generative/endpoints/paid/headers/api-key"]
     assert refused(study, tmp_path / "none", rule, **wildcards) == (places, [])
     Store(tmp_path / "cache").settle("ab12", 0.0, {})
@@ -91,7 +98,10 @@ def test_a_service_is_queried_again_and_others_need_nothing(study, tmp_path):
     write_json(tmp_path / "cache/ab/ab12.json", {"key": "ab12"})  # as version 0.3 stored answers
     place = ["systems/far/headers/Authorization"]
     assert refused(study, tmp_path / "cache", "query_system", extractor="far") == (place, [])
-    assert refused(study, tmp_path / "cache", "extract_collection", collection="news") == (place, [])
+    assert refused(study, tmp_path / "cache", "extract_collection", collection="news") == (
+        place,
+        [],
+    )
     for rule, wildcards in (
         ("predict_system", {"extractor": "near"}),
         ("generate", {"system": "gratis"}),

@@ -28,15 +28,21 @@ def test_an_extractor_from_outside_the_project(tmp_path):
     file = tmp_path / "mine.py"
     with pytest.raises(UserError, match="own_extractors/mine: .*mine.py: no such file"):
         study(own_extractors={"mine": f"{file}:Mine"}, extractors={"mine": {}})
-    file.write_text("from tripleaudit.extractors.casrel import CasRel\nclass Mine(CasRel): name = 'mine'")
-    with pytest.raises(UserError, match="own_extractors/casrel: the name 'casrel' is a built-in extractor's"):
+    file.write_text(
+        "from tripleaudit.extractors.casrel import CasRel\nclass Mine(CasRel): name = 'mine'"
+    )
+    with pytest.raises(
+        UserError, match="own_extractors/casrel: the name 'casrel' is a built-in extractor's"
+    ):
         study(own_extractors={"casrel": f"{file}:Mine"})
     study(own_extractors={"mine": f"{file}:Mine"}, extractors={"mine": {}, "casrel": {}})
     assert EXTRACTORS["mine"].model == f"{file}:Mine"
 
 
 def test_the_masked_model_of_an_augmented_set_has_one_default_of_steps():
-    parsed = build_parser().parse_args(["train-mlm", "--encoder", "e", "--train", "t", "--out", "o"])
+    parsed = build_parser().parse_args(
+        ["train-mlm", "--encoder", "e", "--train", "t", "--out", "o"]
+    )
     assert Augmented().mlm_steps == STEPS == parsed.steps
 
 
@@ -46,10 +52,20 @@ def test_options_of_tables_are_those_that_a_study_can_give_and_every_table_obeys
     for name in TABLES:
         table = build_table(name, TableInputs(options=given))
         assert (table.caption, table.style) == ("Mine.", "paper"), name
-    tables = {name: {"matching": "exact-span"} for name in ("triple-types", "zcc", "co-occurrence", "matching-rules")}
-    given = {"settings": ["nz", "wz"], "extractors": {"casrel": {}}, "zcc": {"binary": None}, "tables": tables}
+    tables = {
+        name: {"matching": "exact-span"}
+        for name in ("triple-types", "zcc", "co-occurrence", "matching-rules")
+    }
+    given = {
+        "settings": ["nz", "wz"],
+        "extractors": {"casrel": {}},
+        "zcc": {"binary": None},
+        "tables": tables,
+    }
     found = problems({**MINIMAL, **given})
-    assert [line.partition(",")[0] for line in found] == [f"tables/{name}/matching: has no meaning" for name in tables]
+    assert [line.partition(",")[0] for line in found] == [
+        f"tables/{name}/matching: has no meaning" for name in tables
+    ]
 
 
 def test_a_registered_file_is_looked_for_below_the_folder_that_it_was_found_in():
@@ -60,16 +76,26 @@ def test_a_registered_file_is_looked_for_below_the_folder_that_it_was_found_in()
 
 
 def test_pages_are_named_with_their_files_that_are_neither_fetched_nor_there(tmp_path):
-    fetched, *others = map(registry.raw_file, ("webnlg/val_triples.json", "nyt29/train.sent", "nyt29/dev.sent"))
+    fetched, *others = map(
+        registry.raw_file, ("webnlg/val_triples.json", "nyt29/train.sent", "nyt29/dev.sent")
+    )
     (said,) = StudyPaths("s", str(tmp_path)).to_get(fetched, *others)
-    assert said.startswith("nyt29/train.sent, nyt29/dev.sent: cannot be fetched; get it from https://")
-    assert list(StudyPaths("s", str(tmp_path), "raw").to_get(*others)) == []  # where all files are one's own
+    assert said.startswith(
+        "nyt29/train.sent, nyt29/dev.sent: cannot be fetched; get it from https://"
+    )
+    assert (
+        list(StudyPaths("s", str(tmp_path), "raw").to_get(*others)) == []
+    )  # where all files are one's own
     path = others[0].below(tmp_path / "raw")
     path.parent.mkdir(parents=True)
     path.touch()
-    assert [said.partition(":")[0] for said in StudyPaths("s", str(tmp_path)).to_get(*others)] == ["nyt29/dev.sent"]
+    assert [said.partition(":")[0] for said in StudyPaths("s", str(tmp_path)).to_get(*others)] == [
+        "nyt29/dev.sent"
+    ]
     (tmp_path / "raw" / "own.txt").touch()  # a file of one's own may lie below the raw root, too
-    assert StudyPaths("s", "d", str(tmp_path / "raw")).file("own.txt") == str(tmp_path / "raw" / "own.txt")
+    assert StudyPaths("s", "d", str(tmp_path / "raw")).file("own.txt") == str(
+        tmp_path / "raw" / "own.txt"
+    )
 
 
 def test_the_section_needles_is_made_from_the_settings_of_a_job():

@@ -27,8 +27,14 @@ def test_other_text_is_no_number() -> None:
         study("extractors: {casrel: {encoder_learning_rate: fast}}")
 
 
-def test_an_own_extractor_whose_name_is_not_its_key_is_refused_before_anything_runs(tmp_path) -> None:
+def test_an_own_extractor_whose_name_is_not_its_key_is_refused_before_anything_runs(
+    tmp_path,
+) -> None:
     file = tmp_path / "mine.py"
-    file.write_text("from tripleaudit.extractors.casrel import CasRel\n\n\nclass Mine(CasRel):\n    name = 'broken'\n")
-    with pytest.raises(UserError, match="own_extractors/mine: Mine has the name 'broken', expected 'mine'"):
+    file.write_text(
+        "from tripleaudit.extractors.casrel import CasRel\n\n\nclass Mine(CasRel):\n    name = 'broken'\n"
+    )
+    with pytest.raises(
+        UserError, match="own_extractors/mine: Mine has the name 'broken', expected 'mine'"
+    ):
         study(f"own_extractors: {{mine: '{file}:Mine'}}\nextractors: {{mine: }}")

@@ -1,4 +1,6 @@
-"""The adapters that ship, each asked as a study asks it, with tiny models of the packages' own classes."""
+"""The adapters that ship, each asked as a study asks it, with tiny models of the packages' own
+classes.
+"""
 
 import importlib.util
 from pathlib import Path
@@ -25,7 +27,9 @@ def query(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     train = sentence("tim leads apple", ("tim", "leads", "apple"), ("ada", "wrote", "notes"))
     save_sentences(tmp_path / "train.jsonl", [train])
-    save_sentences(tmp_path / "test.jsonl", [Sentence(str(n), text) for n, text in enumerate(TEXTS)])
+    save_sentences(
+        tmp_path / "test.jsonl", [Sentence(str(n), text) for n, text in enumerate(TEXTS)]
+    )
 
     def query(kind: str, value: object, **settings) -> list[Sentence]:
         out, report = tmp_path / "out.jsonl", tmp_path / "report.json"
@@ -54,7 +58,9 @@ def test_a_linearisation_is_read_as_rebel_writes_it():
         ("Punta Cana", "part of", "La Altagracia"),
         ("Higuey", "twin of", "Rome"),
     ]
-    assert triples_of("<triplet> a <subj> b <obj> r <triplet> a <subj> b <obj> r") == [("a", "r", "b")]
+    assert triples_of("<triplet> a <subj> b <obj> r <triplet> a <subj> b <obj> r") == [
+        ("a", "r", "b")
+    ]
     for broken in (
         "",
         "words",
@@ -67,7 +73,9 @@ def test_a_linearisation_is_read_as_rebel_writes_it():
 
 
 def test_a_tiny_sequence_to_sequence_model(query, tmp_path):
-    """A random BART memorises three linearisations; the adapter has it write them and reads them."""
+    """A random BART memorises three linearisations; the adapter has it write them and reads
+    them.
+    """
     torch = pytest.importorskip("torch")
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import BartConfig, BartForConditionalGeneration, PreTrainedTokenizerFast
@@ -79,8 +87,17 @@ def test_a_tiny_sequence_to_sequence_model(query, tmp_path):
     ]
     words = dict.fromkeys(" ".join([*TEXTS, *targets]).split())
     marks = ["<triplet>", "<subj>", "<obj>"]
-    vocabulary = ["<s>", "<pad>", "</s>", "<unk>", *marks, *(word for word in words if word not in marks)]
-    raw = Tokenizer(models.WordLevel({word: place for place, word in enumerate(vocabulary)}, unk_token="<unk>"))
+    vocabulary = [
+        "<s>",
+        "<pad>",
+        "</s>",
+        "<unk>",
+        *marks,
+        *(word for word in words if word not in marks),
+    ]
+    raw = Tokenizer(
+        models.WordLevel({word: place for place, word in enumerate(vocabulary)}, unk_token="<unk>")
+    )
     raw.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=raw, bos_token="<s>", pad_token="<pad>", eos_token="</s>", unk_token="<unk>",
@@ -95,19 +112,33 @@ def test_a_tiny_sequence_to_sequence_model(query, tmp_path):
     )  # fmt: skip
     model = BartForConditionalGeneration(config)
     asked = tokenizer(TEXTS, padding=True, return_tensors="pt")
-    wanted = tokenizer([f"{target} </s>" for target in targets], padding=True, return_tensors="pt")["input_ids"]
+    wanted = tokenizer([f"{target} </s>" for target in targets], padding=True, return_tensors="pt")[
+        "input_ids"
+    ]
     labels = wanted.masked_fill(wanted == 1, -100)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
     for _ in range(60):
-        loss = model(input_ids=asked["input_ids"], attention_mask=asked["attention_mask"], labels=labels).loss
+        loss = model(
+            input_ids=asked["input_ids"], attention_mask=asked["attention_mask"], labels=labels
+        ).loss
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
     model.save_pretrained(tmp_path / "model")
     tokenizer.save_pretrained(tmp_path / "model")
-    options = {"model": str(tmp_path / "model"), "max_new_tokens": 12, "names": {"wrote": "author of"}}
-    found = query("python", f"{ADAPTERS / 'seq2seq_system.py'}:Seq2Seq", options=options, batch_size=2)
-    assert strings(found) == [[("tim cook", "leads", "apple")], [("ada lovelace", "author of", "notes")], []]
+    options = {
+        "model": str(tmp_path / "model"),
+        "max_new_tokens": 12,
+        "names": {"wrote": "author of"},
+    }
+    found = query(
+        "python", f"{ADAPTERS / 'seq2seq_system.py'}:Seq2Seq", options=options, batch_size=2
+    )
+    assert strings(found) == [
+        [("tim cook", "leads", "apple")],
+        [("ada lovelace", "author of", "notes")],
+        [],
+    ]
     assert all(triple.located for sentence in found for triple in sentence.triples)
 
 
@@ -115,7 +146,8 @@ def test_a_tiny_sequence_to_sequence_model(query, tmp_path):
 
 
 def test_a_tiny_gliner2(query, tmp_path):
-    """A random model of the package's class answers with the relations' own names and spans of the text.
+    """A random model of the package's class answers with the relations' own names and spans of the
+    text.
 
     One relation is given with its description, under which the package gives it back.
     """
@@ -137,7 +169,15 @@ def test_a_tiny_gliner2(query, tmp_path):
     assert all(triple.located and 0 < triple.score <= 1 for triple in triples)
     assert all(len(set(sentence.triples)) == len(sentence.triples) for sentence in found)
     assert (
-        strings(query("python", system, options={**options, "threshold": 1.0}, batch_size=2, relations=True))
+        strings(
+            query(
+                "python",
+                system,
+                options={**options, "threshold": 1.0},
+                batch_size=2,
+                relations=True,
+            )
+        )
         == [[]] * 3
     )
 
@@ -168,14 +208,22 @@ def test_a_pipeline_of_spacy_with_a_component_of_relations(query, tmp_path):
     spec.loader.exec_module(importlib.util.module_from_spec(spec))
     pipeline = spacy.blank("en")
     ruler = pipeline.add_pipe("entity_ruler")
-    ruler.add_patterns([{"label": "E", "pattern": name} for name in ("tim cook", "apple", "ada lovelace", "notes")])
+    ruler.add_patterns(
+        [{"label": "E", "pattern": name} for name in ("tim cook", "apple", "ada lovelace", "notes")]
+    )
     pipeline.add_pipe("rules")
     pipeline.to_disk(tmp_path / "pipeline")
     command = ["python", str(ADAPTERS / "spacy_system.py"), str(tmp_path / "pipeline")]
     found = query("command", [*command, "--code", str(tmp_path / "rules.py")])
-    assert strings(found) == [[("tim cook", "leads", "apple")], [("ada lovelace", "wrote", "notes")], []]
+    assert strings(found) == [
+        [("tim cook", "leads", "apple")],
+        [("ada lovelace", "wrote", "notes")],
+        [],
+    ]
     assert found[0].triples[0].subject.start == 0 and found[0].triples[0].score == 0.9
-    everything = query("command", [*command, "--code", str(tmp_path / "rules.py"), "--threshold", "0.1"])
+    everything = query(
+        "command", [*command, "--code", str(tmp_path / "rules.py"), "--threshold", "0.1"]
+    )
     assert ("tim cook", "near", "apple") in strings(everything)[0]
 
 
@@ -192,10 +240,20 @@ def test_a_parse_of_spacy_gives_subject_verb_object():
     tags = ["DET", "ADJ", "PROPN", "PROPN", "VERB", "PROPN", "ADP", "PROPN"]
     lemmas = [*words[:4], "lead", *words[5:]]
     doc = Doc(spacy.blank("en").vocab, words=words, heads=heads, deps=deps, pos=tags, lemmas=lemmas)
-    found = [(one["subject"]["text"], one["relation"], one["object"]["text"]) for one in triples(doc, 0.5)]
-    assert found == [("young Tim Cook", "lead", "Apple"), ("young Tim Cook", "lead in", "Cupertino")]
+    found = [
+        (one["subject"]["text"], one["relation"], one["object"]["text"])
+        for one in triples(doc, 0.5)
+    ]
+    assert found == [
+        ("young Tim Cook", "lead", "Apple"),
+        ("young Tim Cook", "lead in", "Cupertino"),
+    ]
     doc.ents = [Span(doc, 2, 4, label="PERSON")]
-    assert [one["subject"] for one in triples(doc, 0.5)][0] == {"start": 10, "end": 18, "text": "Tim Cook"}
+    assert [one["subject"] for one in triples(doc, 0.5)][0] == {
+        "start": 10,
+        "end": 18,
+        "text": "Tim Cook",
+    }
 
 
 def test_the_study_of_all_adapters_is_valid(monkeypatch, capsys):
@@ -203,7 +261,11 @@ def test_the_study_of_all_adapters_is_valid(monkeypatch, capsys):
     monkeypatch.chdir(ADAPTERS.parents[1])
     assert main(["validate", str(ADAPTERS / "study.yaml")]) == 0
     study = yaml.safe_load((ADAPTERS / "study.yaml").read_text())
-    used = {word.partition(":")[0] for each in study["systems"].values() for word in str(each).split("'")}
+    used = {
+        word.partition(":")[0]
+        for each in study["systems"].values()
+        for word in str(each).split("'")
+    }
     used |= {word for text in used for word in text.split()}
     assert {f"resources/adapters/{path.name}" for path in ADAPTERS.glob("*.py")} <= used
     assert "this study can run" in capsys.readouterr().out

@@ -1,4 +1,6 @@
-"""Predictions that are stored as ids and triples, and those of trainings that ship: counts are the trainings' own."""
+"""Predictions that are stored as ids and triples, and those of trainings that ship: counts are
+the trainings' own.
+"""
 
 import gzip
 import json
@@ -24,7 +26,12 @@ TEXTS = [Sentence("a", "Rome is in Italy, and Rome is old."), Sentence("b", "Not
 
 
 def asked(sentences, *files):
-    return Query("s", {}, [Sentence(each.id, each.text) for each in sentences], job={"files": [str(f) for f in files]})
+    return Query(
+        "s",
+        {},
+        [Sentence(each.id, each.text) for each in sentences],
+        job={"files": [str(f) for f in files]},
+    )
 
 
 def test_ids_and_triples_without_texts_are_enough(tmp_path):
@@ -32,7 +39,13 @@ def test_ids_and_triples_without_texts_are_enough(tmp_path):
     rows = [
         {"id": "b", "triples": []},
         {"id": "of another set", "triples": [["x", "y", "z"]]},
-        {"id": "a", "triples": [["Rome", "country", "Italy"], {"subject": place, "relation": "age", "object": "old"}]},
+        {
+            "id": "a",
+            "triples": [
+                ["Rome", "country", "Italy"],
+                {"subject": place, "relation": "age", "object": "old"},
+            ],
+        },
     ]
     path = tmp_path / "p.jsonl.gz"
     path.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
@@ -42,7 +55,9 @@ def test_ids_and_triples_without_texts_are_enough(tmp_path):
         (("Rome", "age", "old"), 22),
     ]
     assert (first.text, second.triples) == (TEXTS[0].text, ())
-    with pytest.raises(UserError, match="p.jsonl.gz: has 2 of the 3 sentences of the test set; .* missing is 'c'"):
+    with pytest.raises(
+        UserError, match="p.jsonl.gz: has 2 of the 3 sentences of the test set; .* missing is 'c'"
+    ):
         answer(asked([*TEXTS, Sentence("c", "c")], path))
     with pytest.raises(UserError, match="line 1: a second answer about the sentence 'b'"):
         answer(asked(TEXTS, path, path))
@@ -53,15 +68,20 @@ def test_shipped_trainings_are_checked_by_their_digests(root, tmp_path):
     provenances = [path for path, _ in study.systems.trainings()]
     assert len(provenances) == len(study.systems.histories()) == 13
     assert all(
-        (row["stored"].keys() == {"predictions.jsonl.gz", "history.jsonl.gz"}) for row in map(read_json, provenances)
+        (row["stored"].keys() == {"predictions.jsonl.gz", "history.jsonl.gz"})
+        for row in map(read_json, provenances)
     )
     folder = tmp_path / "casrel"
     shutil.copytree(root / "resources" / "trainings" / "webnlg" / "casrel", folder)
     check_stored(folder / "provenance.json")
     rows = [row for _, row in read_jsonl(folder / "predictions.jsonl.gz")]
     rows[0]["triples"] = []
-    (folder / "predictions.jsonl.gz").write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
-    with pytest.raises(UserError, match="predictions.jsonl.gz: sha256 is .*, expected .* as provenance.json has it"):
+    (folder / "predictions.jsonl.gz").write_bytes(
+        gzip.compress("\n".join(map(json.dumps, rows)).encode())
+    )
+    with pytest.raises(
+        UserError, match="predictions.jsonl.gz: sha256 is .*, expected .* as provenance.json has it"
+    ):
         check_stored(folder / "provenance.json")
     (folder / "predictions.jsonl.gz").unlink()
     with pytest.raises(UserError, match="no such file, expected it next to provenance.json"):
@@ -75,7 +95,9 @@ def test_a_training_of_which_nobody_says_so_was_ended_by_its_patience():
 
 @pytest.fixture(scope="module")
 def corpora(real_data):
-    """Training, test and augmented sentences of WebNLG, the latter named as the protocol has them."""
+    """Training, test and augmented sentences of WebNLG, the latter named as the protocol has
+    them.
+    """
     train, test, augmented = (
         read_registered(name, split, real_data).sentences
         for name, split in (("webnlg", "train"), ("webnlg", "test"), ("webnlg-augmented", "test"))
@@ -93,9 +115,13 @@ def test_scores_are_those_that_were_stored_with_the_training(corpora, real_data,
         for name, record in {"all": expected["micro"], **expected["strata"]}.items():
             measured = micro(table[in_stratum(strata, name)]).to_json()
             assert {"f1", "correct"} <= (same := measured.keys() & record.keys())
-            assert {key: measured[key] for key in same} == pytest.approx({key: record[key] for key in same}, abs=1e-12)
+            assert {key: measured[key] for key in same} == pytest.approx(
+                {key: record[key] for key in same}, abs=1e-12
+            )
 
-    original, augmented = (count_run(test, answer(asked(test, stored)).sentences, {}, train) for test in tests)
+    original, augmented = (
+        count_run(test, answer(asked(test, stored)).sentences, {}, train) for test in tests
+    )
     compared(original.counts[PRIMARY], original.strata, known["test"])
     table, size = augmented.counts[PRIMARY], len(original.ids)
     assert len(table) == len(PARTS) * size == 4 * 703

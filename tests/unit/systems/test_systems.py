@@ -1,4 +1,6 @@
-"""The ways in which a system comes into a study: the same answers give the same numbers, a bad one loses its row."""
+"""The ways in which a system comes into a study: the same answers give the same numbers, a bad
+one loses its row.
+"""
 
 import dataclasses
 import errno
@@ -30,7 +32,10 @@ from tripleaudit.systems import test_set
 from tripleaudit.systems.test_set import SystemFiles, predict_system
 
 SAID = {
-    "Ada Lovelace met Byron in London .": [["Ada Lovelace", "met", "Byron"], ["Byron", "lived in", "London"]],
+    "Ada Lovelace met Byron in London .": [
+        ["Ada Lovelace", "met", "Byron"],
+        ["Byron", "lived in", "London"],
+    ],
     "Nothing here .": [],
     "Émile saw Rome .": [["Émile", "saw", "Rome"], ["Émile", "saw", "Paris"]],
 }
@@ -78,7 +83,10 @@ class Box:
         return str(self.folder / name)
 
     def query(self, kind: str, value: object, files=(), job=None, **settings) -> dict:
-        self.out, self.report = self.folder / f"{kind}.out.jsonl", self.folder / f"{kind}.report.json"
+        self.out, self.report = (
+            self.folder / f"{kind}.out.jsonl",
+            self.folder / f"{kind}.report.json",
+        )
         given = {**COMMON, kind: value, **settings}
         test = self.folder / "test.jsonl"
         system_files = SystemFiles(test, self.out, self.report, train=test, files=files)
@@ -98,7 +106,11 @@ class Box:
 
     def values(self, metric: str) -> dict[str, float]:
         """Matching rule -> the score of all sentences."""
-        return {row.matching: row.value for row in self.scores() if (row.stratum, row.metric) == ("all", metric)}
+        return {
+            row.matching: row.value
+            for row in self.scores()
+            if (row.stratum, row.metric) == ("all", metric)
+        }
 
     def scores(self) -> list:
         out = {f"out_{kind}": self.folder / f"{kind}.csv" for kind in ("scores", "counts")}
@@ -117,13 +129,20 @@ def ways(box: Box) -> dict[str, tuple]:
     """Kind of system -> what makes it say the same as the others."""
     rows = [{"text": text, "triples": triples} for text, triples in SAID.items()]
     lists = box.write("lists.jsonl", "".join(json.dumps(row) + "\n" for row in reversed(rows)))
-    both = [{"text": text.replace(" .", "."), "predict": said, "truth": []} for text, said in SAID.items()]
+    both = [
+        {"text": text.replace(" .", "."), "predict": said, "truth": []}
+        for text, said in SAID.items()
+    ]
     stored = box.write("stored.json", json.dumps(both))
     return {
         "predictions": (lists, [lists], {}),
         "predictions in another form": (stored, [stored], {}),
         "command": (box.program, (), {}),
-        "python": (f"{box.folder / 'classes.py'}:Said", (), {"options": {"path": box.program[2]}, "batch_size": 2}),
+        "python": (
+            f"{box.folder / 'classes.py'}:Said",
+            (),
+            {"options": {"path": box.program[2]}, "batch_size": 2},
+        ),
     }
 
 
@@ -136,7 +155,9 @@ def test_the_same_answers_give_the_same_numbers_by_every_way_in(box):
         found[way] = (load_sentences(box.out), box.scores())
     first = found.pop("command")
     assert first[0][0].triples[0] == GOLD[0].triples[0]
-    assert box.values("precision")["exact-string"] == 0.5 and box.values("recall")["exact-span"] == 1
+    assert (
+        box.values("precision")["exact-string"] == 0.5 and box.values("recall")["exact-span"] == 1
+    )
     assert all(other == first for other in found.values())
 
 
@@ -145,12 +166,19 @@ def test_a_command_gets_the_file_of_the_training_set(box):
         "said = json.load(open(sys.argv[1]))",
         "said = {row['text']: [[t[k] if k == 'relation' else t[k]['text'] for k in ('subject', 'relation', 'object')]"
         " for t in row['triples']] for row in map(json.loads, open(sys.argv[1]))}"))  # fmt: skip
-    report = box.query("command", [sys.executable, str(box.folder / "program.py"), "--train", "{train}"])
-    assert (report["failed"], report["triples"]) == (None, 2) and {*box.values("f1").values()} == {1}
+    report = box.query(
+        "command", [sys.executable, str(box.folder / "program.py"), "--train", "{train}"]
+    )
+    assert (report["failed"], report["triples"]) == (None, 2) and {*box.values("f1").values()} == {
+        1
+    }
 
 
 def test_what_is_named_relations_reaches_the_system(box):
-    box.write("classes.py", CLASS.replace("self.said[text]", "[('Rome', name, 'Rome') for name in self.relations]"))
+    box.write(
+        "classes.py",
+        CLASS.replace("self.said[text]", "[('Rome', name, 'Rome') for name in self.relations]"),
+    )
     where, _, settings = ways(box)["python"]
     assert box.query("python", where, **settings)["triples"] == 0
     box.query("python", where, relations=True, **settings)
@@ -161,34 +189,55 @@ EXTRACT = "import os, time\nclass Bad:\n def extract(self, texts): "
 LISTED = json.dumps({"text": GOLD[0].text, "triples": []})
 FAILURES = {
     "exits": {
-        "command": ("raise SystemExit('no licence')", "exit status 1 .*no licence.* at the sentence 'a', started 2"),
+        "command": (
+            "raise SystemExit('no licence')",
+            "exit status 1 .*no licence.* at the sentence 'a', started 2",
+        ),
         "python": (f"{EXTRACT}os._exit(0)", "exit status 0 .*last words: none"),
         "address": (drop(), "cannot be reached .* at the sentence 'a'"),
         "endpoint": (drop(), "connection"),
     },
     "hangs": {
-        "command": ("import time; time.sleep(99)", "gives no answer within 0.5 s at the sentence 'a'"),
+        "command": (
+            "import time; time.sleep(99)",
+            "gives no answer within 0.5 s at the sentence 'a'",
+        ),
         "python": (f"{EXTRACT}time.sleep(99)", "gives no answer within 0.5 s at the sentence 'a'"),
         "address": (hang(), "gives no answer within 0.5 s at the sentence 'a'"),
         "endpoint": (hang(), "0.5 s"),
     },
     "wrong count": {
-        "predictions": (LISTED, "has 1 of the 3 sentences of the test set; the first that is missing is 'b'"),
-        "command": ("print('{\"triples\": []}')", "exit status 0 .* started 2 times; 2 of 3 sentences are answered"),
+        "predictions": (
+            LISTED,
+            "has 1 of the 3 sentences of the test set; the first that is missing is 'b'",
+        ),
+        "command": (
+            "print('{\"triples\": []}')",
+            "exit status 0 .* started 2 times; 2 of 3 sentences are answered",
+        ),
         "python": (f"{EXTRACT}return []", "extract returned 0 lists of triples for 1"),
-        "address": (malformed('{"triples": null}'), "the answer about 'a': expected an object with the list 'triples'"),
+        "address": (
+            malformed('{"triples": null}'),
+            "the answer about 'a': expected an object with the list 'triples'",
+        ),
         "endpoint": (malformed('{"choices": []}'), "malformed answer"),
     },
     "bad JSON": {
         "predictions": (LISTED[:-1], "JSON"),
-        "command": ("print('Loading model …')", "line 1 of its standard output is no JSON: .*Loading model"),
+        "command": (
+            "print('Loading model …')",
+            "line 1 of its standard output is no JSON: .*Loading model",
+        ),
         "python": (f"{EXTRACT}return [[{{1}}]]", "exit status 1 .*set is not JSON serial"),
         "address": (malformed(), "answers with no JSON: .* at the sentence 'a'"),
         "endpoint": (malformed(), "malformed answer .*mess"),
     },
     "unknown id": {
         "predictions": ('{"id": "z", "triples": []}', "has 0 of the 3 sentences of the test set"),
-        "command": ('print(\'{"id": "z", "triples": []}\')', "an answer about 'z', which is no id of the test set"),
+        "command": (
+            'print(\'{"id": "z", "triples": []}\')',
+            "an answer about 'z', which is no id of the test set",
+        ),
     },
     "no file": {
         "predictions": (None, "no such file"),
@@ -201,7 +250,10 @@ FAILURES = {
 
 
 BAD = {
-    "no triples": ("print('[1]')", r"line 1 of its answers: expected an object with the list 'triples', got \[1\]"),
+    "no triples": (
+        "print('[1]')",
+        r"line 1 of its answers: expected an object with the list 'triples', got \[1\]",
+    ),
     "no triple": (
         '[print(\'{"triples": [["a", "b"]]}\') for _ in range(3)]',
         r"its answers, sentence 'a': expected a triple \[subject, relation, object\]",
@@ -228,13 +280,19 @@ BAD = {
         " for _ in range(3)]",
         "its answers, sentence 'a': the score of a triple is 10{39}, expected a number",
     ),
-    "long last words": ("import sys; sys.exit('x' * 300)", r"exit status 1 \(its last words: x{200}\)"),
+    "long last words": (
+        "import sys; sys.exit('x' * 300)",
+        r"exit status 1 \(its last words: x{200}\)",
+    ),
     "a deep list": ("print('[' * 100000)", "line 1 of its standard output is no JSON"),
     "a closed output": (
         "import os, time; os.close(1); time.sleep(99)",
         "closes its standard output and goes on at the sentence 'a'",
     ),
-    "one too many": ("[print('{\"triples\": []}') for _ in range(4)]", "a second answer about the sentence 'c'"),
+    "one too many": (
+        "[print('{\"triples\": []}') for _ in range(4)]",
+        "a second answer about the sentence 'c'",
+    ),
 }
 BAD_FILES = {
     "empty": ("", "the corpus is empty"),
@@ -249,17 +307,30 @@ CASES = [(way, kind, *found) for way, kinds in FAILURES.items() for kind, found 
 CASES += [(way, "command", *found) for way, found in BAD.items()]
 CASES += [("no class", "python", "x = 1", "exit status 1 .*has no class 'Bad'")]
 BREAKS = f"{EXTRACT}\n  assert 'Rome' not in texts[0], 'tired'\n  return [[]]"
-CASES += [("breaks", "python", BREAKS, "AssertionError: tired.* at the sentence 'c', started .*; 2 of 3 sentences are")]
+CASES += [
+    (
+        "breaks",
+        "python",
+        BREAKS,
+        "AssertionError: tired.* at the sentence 'c', started .*; 2 of 3 sentences are",
+    )
+]
 CASES += [(way, "predictions", *found) for way, found in BAD_FILES.items()]
 
 
-@pytest.mark.parametrize(("way", "kind", "said", "expected"), CASES, ids=[" ".join(case[:2]) for case in CASES])
+@pytest.mark.parametrize(
+    ("way", "kind", "said", "expected"), CASES, ids=[" ".join(case[:2]) for case in CASES]
+)
 def test_a_system_of_each_kind_that_fails_in_each_way_loses_its_row_with_one_sentence(
     box, way, kind, said, expected, monkeypatch
 ):
-    """Only programs and files name their sentences; a request is about one, and a class answers in order."""
+    """Only programs and files name their sentences; a request is about one, and a class answers
+    in order.
+    """
     monkeypatch.setattr("tripleaudit.systems.service.PAUSE", 0)
-    monkeypatch.setattr("tripleaudit.systems.programs.GRACE", 0.2 if way == "a closed output" else 5.0)
+    monkeypatch.setattr(
+        "tripleaudit.systems.programs.GRACE", 0.2 if way == "a closed output" else 5.0
+    )
     limit = 0.5 if way == "hangs" else 20.0
     file = str(box.folder / f"bad.{'jsonl' if kind == 'predictions' else 'py'}")
     if isinstance(said, str | bytes):
@@ -267,13 +338,22 @@ def test_a_system_of_each_kind_that_fails_in_each_way_loses_its_row_with_one_sen
     with FakeEndpoint(faults=[said] * 9 if isinstance(said, Fault) else ()) as fake:
         url = fake.url if said else "http://127.0.0.1:9"
         endpoint = {"base_url": url, "model": "m", "timeout": limit, "max_retries": 0}
-        job = {"study": "s", "section": {"cache": str(box.folder / "cache"), "endpoints": {"fake": endpoint}}}
+        job = {
+            "study": "s",
+            "section": {"cache": str(box.folder / "cache"), "endpoints": {"fake": endpoint}},
+        }
         program = file if said is None else [sys.executable, file]
         settings = {
             "predictions": (file, [file]), "command": (program,), "python": (f"{file}:Bad",), "address": (url,),
             "endpoint": ("fake",),
         }[kind]  # fmt: skip
-        how = {"timeout": limit, "restarts": int(way != "hangs"), "concurrency": 1, "setting": "closed", "reask": False}
+        how = {
+            "timeout": limit,
+            "restarts": int(way != "hangs"),
+            "concurrency": 1,
+            "setting": "closed",
+            "reask": False,
+        }
         failed = box.failed(kind, *settings, job=job, **how)
     assert re.search(expected, failed), failed
 
@@ -282,7 +362,10 @@ def test_a_system_of_each_kind_that_fails_in_each_way_loses_its_row_with_one_sen
     ("said", "expected"),
     [
         (b"garbage\r\n\r\n", "answers with no HTTP (BadStatusLine)"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{}", "answers with no HTTP (IncompleteRead)"),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{}",
+            "answers with no HTTP (IncompleteRead)",
+        ),
         (
             b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:9/x?key=1\r\n\r\n",
             "redirects to http://127.0.0.1:9/x; expected",
@@ -305,7 +388,9 @@ def test_an_address_that_is_no_such_service_loses_its_row(box, said, expected):
                 self.wfile.write(b" ")
 
     with serving(Odd) as address:
-        failed = box.failed("address", address, concurrency=1, restarts=0, timeout=0.3 if b"  " in said else 20.0)
+        failed = box.failed(
+            "address", address, concurrency=1, restarts=0, timeout=0.3 if b"  " in said else 20.0
+        )
     assert failed.startswith(f"{address} {expected}"), failed
 
 
@@ -333,7 +418,10 @@ def test_a_program_may_leave_a_process_behind_that_holds_its_streams(box, monkey
 
 
 def test_stored_outputs_of_other_columns_are_read_by_a_study_that_names_them(box):
-    rows = [{"Sentence": text, "Facts": [{"a": s, "b": r, "c": o} for s, r, o in said]} for text, said in SAID.items()]
+    rows = [
+        {"Sentence": text, "Facts": [{"a": s, "b": r, "c": o} for s, r, o in said]}
+        for text, said in SAID.items()
+    ]
     file = box.write("own.json", json.dumps(rows))
     named = {"text": "Sentence", "triples": "Facts", "subject": "a", "relation": "b", "object": "c"}
     columns = System.model_validate({"predictions": file, "columns": named}).full()["columns"]
@@ -348,8 +436,12 @@ def test_a_map_names_the_relations_of_a_system_as_the_corpus_does(box):
     f1 = box.values("f1")
     assert (f1["exact-string"], f1["pairs"]) == (0, pytest.approx(2 * 2 / (2 + 4)))
     reasons = load_counts(box.folder / "counts.csv").reasons
-    assert any(reason.startswith("no predicted relation occurs in the gold") for reason in reasons), reasons
-    report = box.query("command", box.program, relations={"MET_WITH": "met", "SAW": "saw", "IS": "is"})
+    assert any(
+        reason.startswith("no predicted relation occurs in the gold") for reason in reasons
+    ), reasons
+    report = box.query(
+        "command", box.program, relations={"MET_WITH": "met", "SAW": "saw", "IS": "is"}
+    )
     assert (report["renamed"], report["names"], report["triples"]) == (3, 3, 4)
     assert box.values("f1")["exact-string"] == pytest.approx(2 * 2 / (2 + 4))
     assert load_counts(box.folder / "counts.csv").reasons == ()
@@ -365,18 +457,29 @@ def test_whatever_breaks_in_a_system_costs_its_row_alone(box, kind, monkeypatch)
 
     monkeypatch.setattr(test_set, "SYSTEM_KINDS", broken(ValueError("a library\n of others")))
     assert box.failed(kind, "x") == "ValueError: a library of others"
-    for error in (MemoryError(), OSError(errno.ENOSPC, "No space left on device")):  # the job's, not the system's
+    for error in (
+        MemoryError(),
+        OSError(errno.ENOSPC, "No space left on device"),
+    ):  # the job's, not the system's
         monkeypatch.setattr(test_set, "SYSTEM_KINDS", broken(error))
         with pytest.raises(type(error)):
             box.query(kind, "x")
 
 
-def test_several_stored_files_are_parts_of_one_output_which_may_have_more_sentences_and_no_seeds(box):
-    parts = {"one.jsonl": GOLD[:2], "two.jsonl": [Sentence("z", "More ."), *GOLD[2:]], "seed2.jsonl": GOLD[1:]}
+def test_several_stored_files_are_parts_of_one_output_which_may_have_more_sentences_and_no_seeds(
+    box,
+):
+    parts = {
+        "one.jsonl": GOLD[:2],
+        "two.jsonl": [Sentence("z", "More ."), *GOLD[2:]],
+        "seed2.jsonl": GOLD[1:],
+    }
     for name, sentences in parts.items():
         save_sentences(box.folder / name, sentences)
     one, two, again = (box.folder / name for name in parts)
-    assert box.query("predictions", "", [one, two])["failed"] is None and {*box.values("f1").values()} == {1}
+    assert box.query("predictions", "", [one, two])["failed"] is None and {
+        *box.values("f1").values()
+    } == {1}
     failed = box.query("predictions", "", [one, again])["failed"]
     said = r".*seed2\.jsonl: has the sentence 'b' .* of .*one\.jsonl, too; several files are parts of one output, .*"
     assert re.fullmatch(said, failed)
@@ -405,7 +508,9 @@ def test_a_service_that_does_not_answer_loses_its_row(box, service, monkeypatch)
     kind, address = service
     again, slept = (408, 429, 500, 502, 503, 504), []
     monkeypatch.setattr("tripleaudit.systems.service.time", SimpleNamespace(sleep=slept.append))
-    bad = {code: f"answers with status {code} at the sentence 'b'" for code in (*again, 404, 409, 501)}
+    bad = {
+        code: f"answers with status {code} at the sentence 'b'" for code in (*again, 404, 409, 501)
+    }
     bad[200] = 'no JSON: "no JSON'
     for said, words in bad.items():
         kind.said["Nothing here ."] = said
@@ -415,21 +520,33 @@ def test_a_service_that_does_not_answer_loses_its_row(box, service, monkeypatch)
     assert slept == [0.5, 1, 2] * len(again)
     for odd in ({"Ü": "y"}, {"X": "a\nb"}):
         failed = box.query("address", address, concurrency=1, headers=odd)["failed"]
-        assert failed.startswith(f"{address} cannot be reached (") and failed.endswith(" at the sentence 'a'")
+        assert failed.startswith(f"{address} cannot be reached (") and failed.endswith(
+            " at the sentence 'a'"
+        )
     assert "cannot be reached" in box.query("address", f"{address}/ü", concurrency=1)["failed"]
     headers = {"X": "env:NOT_SET_ANYWHERE"}
-    assert "which is not set" in box.query("address", address, concurrency=1, headers=headers)["failed"]
+    assert (
+        "which is not set"
+        in box.query("address", address, concurrency=1, headers=headers)["failed"]
+    )
 
 
 def test_a_service_that_repeats_its_key_does_not_show_it(box, service, monkeypatch):
     kind, address = service
     monkeypatch.setenv("SERVICE_KEY", "Bearer top-secret")
     kind.said["Nothing here ."] = 200
-    failed = box.query("address", address, concurrency=1, headers={"Authorization": "env:SERVICE_KEY"})["failed"]
-    assert 'answers with no JSON: "no JSON Bearer [key]' in failed and "secret" not in box.report.read_text()
+    failed = box.query(
+        "address", address, concurrency=1, headers={"Authorization": "env:SERVICE_KEY"}
+    )["failed"]
+    assert (
+        'answers with no JSON: "no JSON Bearer [key]' in failed
+        and "secret" not in box.report.read_text()
+    )
 
 
-@pytest.mark.parametrize("value", ["top-secret\nsecond", "top-secret-schlüssel", "top-secret\x1b[0m"])
+@pytest.mark.parametrize(
+    "value", ["top-secret\nsecond", "top-secret-schlüssel", "top-secret\x1b[0m"]
+)
 def test_a_key_that_no_header_can_hold_is_named_by_its_variable(box, service, monkeypatch, value):
     kind, address = service
     monkeypatch.setenv("ODD_KEY", value)
@@ -446,7 +563,10 @@ def test_a_language_model_is_given_the_relations_and_no_gold_triple(box):
             return odd.pop()
         shown = body["messages"][-1]["content"]
         text = shown.partition("Passage: ")[2]
-        said = [[s, r.replace("lived in", "saw"), o.upper() if o == "Rome" else o] for s, r, o in SAID[text]]
+        said = [
+            [s, r.replace("lived in", "saw"), o.upper() if o == "Rome" else o]
+            for s, r, o in SAID[text]
+        ]
         return json.dumps({"triples": [*said, ["Ada", "invented", "London"]]})
 
     with FakeEndpoint(answer) as fake:
@@ -457,24 +577,40 @@ def test_a_language_model_is_given_the_relations_and_no_gold_triple(box):
             report = box.query("endpoint", "fake", job=job, setting=setting, reask=True)
             found[setting] = report, load_sentences(box.out)
         shown = [json.dumps(body["messages"]) for body in fake.requests]
-        save_sentences(box.folder / "test.jsonl", [Sentence(one.id, f"{one.text}.") for one in GOLD])  # no relation
+        save_sentences(
+            box.folder / "test.jsonl", [Sentence(one.id, f"{one.text}.") for one in GOLD]
+        )  # no relation
         odd += ["I'm sorry, but I can't help with that.", "?", "[]"]
-        report = box.query("endpoint", "fake", job=job | {"relations": {}}, setting="open", reask=False)
-    assert (report["failed"], report["unreadable"], report["triples"]) == (None, 2, 0) and report["seconds"] < 60
+        report = box.query(
+            "endpoint", "fake", job=job | {"relations": {}}, setting="open", reask=False
+        )
+    assert (report["failed"], report["unreadable"], report["triples"]) == (None, 2, 0) and report[
+        "seconds"
+    ] < 60
     closed, sentences = found["closed"]
     assert closed["failed"] is None and closed["other_relations"] == 3 and closed["triples"] == 4
     assert sentences[2].triples[0] == GOLD[2].triples[0]  # written otherwise, found in the text
-    assert closed["money"] == pytest.approx(sum(closed["money_of"].values())) and closed["money"] > 0
+    assert (
+        closed["money"] == pytest.approx(sum(closed["money_of"].values())) and closed["money"] > 0
+    )
     assert set(closed["money_of"]) == {"a", "b", "c"} and closed["sent"] == 3
-    assert found["open"][0]["triples"] == 7 and "invented" in {t.relation for t in found["open"][1][1].triples}
+    assert found["open"][0]["triples"] == 7 and "invented" in {
+        t.relation for t in found["open"][1][1].triples
+    }
     assert sum("- met: saw each other" in text for text in shown) == 3 and len(shown) == 6
 
 
 def test_a_limit_takes_sentences_from_the_whole_test_set_and_scores_these_alone(box):
-    repeated = [dataclasses.replace(each, id=f"{each.id}{copy}") for copy in (1, 2) for each in GOLD]
+    repeated = [
+        dataclasses.replace(each, id=f"{each.id}{copy}") for copy in (1, 2) for each in GOLD
+    ]
     save_sentences(box.folder / "test.jsonl", repeated)
     report = box.query("command", box.program, limit=3)
-    assert [sentence.id for sentence in load_sentences(box.out)] == ["a1", "c1", "b2"]  # spread, not the first three
+    assert [sentence.id for sentence in load_sentences(box.out)] == [
+        "a1",
+        "c1",
+        "b2",
+    ]  # spread, not the first three
     assert (report["queried"], report["of"]) == (3, 6)
     assert {*box.values("recall").values()} == {1}
 
@@ -482,11 +618,29 @@ def test_a_limit_takes_sentences_from_the_whole_test_set_and_scores_these_alone(
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
-        ({"address": "http://user:SECRET@127.0.0.1/x"}, "address: must not hold credentials or a query"),
-        ({"address": "http://127.0.0.1/x?token=SECRET"}, "address: must not hold credentials or a query"),
-        ({"address": "http://127.0.0.1/x", "headers": {"Authorization": "Bearer SECRET"}}, "headers/Authorization: "),
-        ({"address": "http://127.0.0.1/x", "headers": {"X-Api-Key": "SECRET"}}, "headers/X-Api-Key: "),
-        ({"address": "http://127.0.0.1/x", "headers": {"Authorization": "env:KEY", "Accept": "a/b"}}, None),
+        (
+            {"address": "http://user:SECRET@127.0.0.1/x"},
+            "address: must not hold credentials or a query",
+        ),
+        (
+            {"address": "http://127.0.0.1/x?token=SECRET"},
+            "address: must not hold credentials or a query",
+        ),
+        (
+            {"address": "http://127.0.0.1/x", "headers": {"Authorization": "Bearer SECRET"}},
+            "headers/Authorization: ",
+        ),
+        (
+            {"address": "http://127.0.0.1/x", "headers": {"X-Api-Key": "SECRET"}},
+            "headers/X-Api-Key: ",
+        ),
+        (
+            {
+                "address": "http://127.0.0.1/x",
+                "headers": {"Authorization": "env:KEY", "Accept": "a/b"},
+            },
+            None,
+        ),
     ],
 )
 def test_secrets_in_the_settings_of_a_service_are_refused_and_not_repeated(settings, expected):

@@ -1,4 +1,6 @@
-"""What tables answer in a sentence, and that no two statements of a study contradict each other on the same numbers."""
+"""What tables answer in a sentence, and that no two statements of a study contradict each other
+on the same numbers.
+"""
 
 import itertools
 from collections.abc import Iterable
@@ -28,16 +30,30 @@ def answer(table: str, inputs: TableInputs) -> str:
 
 
 def pair(name: str, first: float, second: float, width: float = 2) -> Pair:
-    return Pair(name, *(Cell(value, low=value - width, high=value + width) for value in (first, second)))
+    return Pair(
+        name, *(Cell(value, low=value - width, high=value + width) for value in (first, second))
+    )
 
 
 def score(
-    value: float, metric: str = "f1", of: str = "all", by: str = "exact-string", width: float | None = None, **keys
+    value: float,
+    metric: str = "f1",
+    of: str = "all",
+    by: str = "exact-string",
+    width: float | None = None,
+    **keys,
 ):
     """One row of a scores file, with an interval of the half width."""
     run = {"study": "s", "corpus": "c", "protocol": "original", "training": "nz", "testing": "nz"}
     bounds = () if width is None else (value - width, value + width)
-    return Score(keys_of(run | {"extractor": "casrel", "noise": "none"} | keys), of, by, metric, value, *bounds)
+    return Score(
+        keys_of(run | {"extractor": "casrel", "noise": "none"} | keys),
+        of,
+        by,
+        metric,
+        value,
+        *bounds,
+    )
 
 
 def inputs_of(rows: Iterable[Score]) -> TableInputs:
@@ -45,7 +61,9 @@ def inputs_of(rows: Iterable[Score]) -> TableInputs:
 
 
 def scores(*rows: tuple) -> TableInputs:
-    """``(extractor, noise, stratum, value[, metric])`` rows, F1 by default, on the original nz test set."""
+    """``(extractor, noise, stratum, value[, metric])`` rows, F1 by default, on the original nz
+    test set.
+    """
     keys = {"corpus": "webnlg", "seed": "1"}
     return inputs_of(
         score(value, *metric, of=stratum, width=0.02, extractor=extractor, noise=noise, **keys)
@@ -54,7 +72,9 @@ def scores(*rows: tuple) -> TableInputs:
 
 
 def test_without_intervals_or_width_nothing_is_said_about_them():
-    assert contrast([Pair("A", Cell(5.0), Cell(4.0))], SEEN, UNSEEN).endswith("a gap of 1.0 points.")
+    assert contrast([Pair("A", Cell(5.0), Cell(4.0))], SEEN, UNSEEN).endswith(
+        "a gap of 1.0 points."
+    )
     sure = Pair("A", Cell(100.0, low=100.0, high=100.0), Cell(40.0, low=30.0, high=50.0))
     assert contrast([sure], SEEN, UNSEEN).endswith("a gap of 60.0 points.")
 
@@ -71,7 +91,9 @@ def test_nothing_measured_is_said():
     assert contrast([], SEEN, UNSEEN) == NOT_MEASURED
     for table, spec in TABLES.items():
         made = build_table(table, TableInputs())
-        assert made.answer in (NOT_MEASURED, "") and all(form(made) for form in FORMS.values()), table
+        assert made.answer in (NOT_MEASURED, "") and all(form(made) for form in FORMS.values()), (
+            table
+        )
         assert spec.question.endswith("?")
 
 
@@ -79,7 +101,13 @@ def gre(metric: str, *values: tuple, texts: int = 100) -> TableInputs:
     """``(system, value, half width[, coverage])`` of one GREScore at the sentence level."""
     rows = []
     for system, value, width, *coverage in values:
-        of = {"extractor": system, "protocol": "gre-sentence-open", "training": "", "testing": "", "by": "default"}
+        of = {
+            "extractor": system,
+            "protocol": "gre-sentence-open",
+            "training": "",
+            "testing": "",
+            "by": "default",
+        }
         rows += [score(value, metric, width=width, **of), score(texts, "texts", **of)]
         rows.append(score(coverage[0] if coverage else 1.0, "coverage", **of))
     return inputs_of(rows)
@@ -104,26 +132,42 @@ def test_a_classifier_that_says_yes_to_all_is_not_praised():
     def said(*rows: tuple) -> str:
         """``(classifier, metric, value)`` on the wz test set."""
         wz = {"training": "wz", "testing": "wz", "by": "classification"}
-        return answer("zcc", inputs_of(score(value, metric, extractor=name, **wz) for name, metric, value in rows))
+        return answer(
+            "zcc",
+            inputs_of(score(value, metric, extractor=name, **wz) for name, metric, value in rows),
+        )
 
     rows = [("zcc-binary", "f1", 0.8), ("zcc-binary", "recall", 1.0)]
     beaten = said(*rows, ("always-yes", "f1", 0.8))
-    assert beaten.startswith("No classifier is better than none at all") and "“Always yes” has 80.0 %" in beaten
+    assert (
+        beaten.startswith("No classifier is better than none at all")
+        and "“Always yes” has 80.0 %" in beaten
+    )
     assert "No trivial baseline was measured with it." in said(*rows)
     better = said(*rows, ("always-yes", "f1", 0.6))
     assert "80.0 % (ZCC binary on c), against 60.0 % of the baseline" in better
-    assert "lowest" not in better and ", the lowest 70.0 %; it" in said(*rows, ("zcc-mcml", "f1", 0.7))
+    assert "lowest" not in better and ", the lowest 70.0 %; it" in said(
+        *rows, ("zcc-mcml", "f1", 0.7)
+    )
 
 
 def settings(marks: str = "") -> TableInputs:
-    """CasRel trained on NZ and on WZ, alone and behind a classifier, 31 points and more apart, all tested on WZ."""
-    values = {("nz", "nz", "casrel"): 0.8, ("nz", "wz", "casrel"): 0.7, ("wz", "wz", "casrel"): 0.39}
+    """CasRel trained on NZ and on WZ, alone and behind a classifier, 31 points and more apart,
+    all tested on WZ.
+    """
+    values = {
+        ("nz", "nz", "casrel"): 0.8,
+        ("nz", "wz", "casrel"): 0.7,
+        ("wz", "wz", "casrel"): 0.39,
+    }
     values |= {("wz", "nz", "casrel"): 0.4, ("nz", "wz", "zcc-binary+casrel"): 0.72}
     index = ScoreIndex(
         score(value, width=0.02, training=training, testing=testing, extractor=extractor, seed="1")
         for (training, testing, extractor), value in values.items()
     )
-    index.marks = {RunKey("c", "original", training, "", "casrel"): marks for training in ("nz", "wz")}
+    index.marks = {
+        RunKey("c", "original", training, "", "casrel"): marks for training in ("nz", "wz")
+    }
     return TableInputs(scores=index)
 
 
@@ -131,7 +175,11 @@ def test_what_unequal_or_unfinished_trainings_differ_by_is_no_finding():
     for table in ("end-to-end", "two-step"):
         reported = answer(table, settings())
         assert " points [" in reported and "with one seed" in reported
-        for mark, reason in {"‡": "unequal numbers", "†": "was still rising", "§": "too few evaluations"}.items():
+        for mark, reason in {
+            "‡": "unequal numbers",
+            "†": "was still rising",
+            "§": "too few evaluations",
+        }.items():
             reported = answer(table, settings(mark)).rpartition("No conclusion for")[2]
             assert reason in reported
             assert "points" not in reported
@@ -141,7 +189,10 @@ def test_drops_and_gains_carry_the_marks_of_their_trainings():
     tables = {name: build_table(name, settings("†‡")) for name in ("end-to-end", "two-step")}
     assert tables["two-step"].rows[0].cells[-1].mark == "†‡"
     drop, realistic = tables["end-to-end"].rows[1].cells[-2:]
-    assert (drop.mark, realistic.mark) == ("†", "†‡")  # one training on two test sets has one budget
+    assert (drop.mark, realistic.mark) == (
+        "†",
+        "†‡",
+    )  # one training on two test sets has one budget
     assert any(note.startswith("‡") for note in tables["two-step"].notes)
 
 
@@ -176,11 +227,16 @@ def test_no_step_without_two_entities_is_the_best_at_avoiding_redundancy(kept):
     of = {"protocol": "iterations", "by": ""}
     values = {"0": (0, 1.0), "1": (1, 1.0), "2": (2, 0.9), "3": (6, 0.8)}
     rows = [score(entities, "entities", step, **of) for step, (entities, _) in values.items()]
-    rows += [score(value, "redundancy_avoidance(0.2)", step, **of) for step, (_, value) in values.items()]
+    rows += [
+        score(value, "redundancy_avoidance(0.2)", step, **of) for step, (_, value) in values.items()
+    ]
     kept("tables/iterations.md", told(build_table("iterations", inputs_of(rows))))
 
 
-LOOKED_UP = [("memorise", "none", stratum, value) for stratum, value in (("entirely_seen", 0.89), ("unseen", 0.0))]
+LOOKED_UP = [
+    ("memorise", "none", stratum, value)
+    for stratum, value in (("entirely_seen", 0.89), ("unseen", 0.0))
+]
 
 
 def test_unseen_triples_are_held_against_what_looking_up_finds_of_them():
@@ -200,8 +256,12 @@ def test_where_only_the_rearranged_split_is_trained_on_its_triple_types_are_answ
         made.run("casrel", quality=quality, noise=noise, protocol="rearranged")
     inputs = made.inputs()
     table = build_table("type-f1", inputs)
-    assert table.caption == "F1 and type F1 (%) on the rearranged test sets." and len(table.rows) == 2
-    assert "With Entity Noising, F1 on unseen triples is" in table.lead and "a gain of" in table.answer
+    assert (
+        table.caption == "F1 and type F1 (%) on the rearranged test sets." and len(table.rows) == 2
+    )
+    assert (
+        "With Entity Noising, F1 on unseen triples is" in table.lead and "a gain of" in table.answer
+    )
     made.run("casrel", quality=0.5)
     assert "original" in build_table("type-f1", made.inputs()).caption
 
@@ -212,12 +272,17 @@ def test_a_baseline_that_is_not_beaten_is_named_instead_of_a_gap():
     assert said.startswith(
         "CasRel is not shown to find more than looking up on unseen triples: F1 is 1.0 % [-1.0, 3.0], against"
     )
-    assert "it does not beat the baseline “Memorised triples” (89.0 % on entirely seen triples and 0.0 % on" in said
+    assert (
+        "it does not beat the baseline “Memorised triples” (89.0 % on entirely seen triples and 0.0 % on"
+        in said
+    )
     assert "a gap of 81.0 points" in answer("type-f1", scores(*rows))
 
 
 @pytest.mark.parametrize(("known", "beaten"), [(0.5, True), (0.66, False), (0.8, False)])
-def test_two_steps_are_held_against_what_looking_up_finds_on_the_same_sentences(tmp_path, known, beaten):
+def test_two_steps_are_held_against_what_looking_up_finds_on_the_same_sentences(
+    tmp_path, known, beaten
+):
     made = Results(tmp_path)
     for training in ("nz", "wz"):
         made.run("casrel", quality=0.62, training=training, testing="wz", zero=100)
@@ -225,11 +290,16 @@ def test_two_steps_are_held_against_what_looking_up_finds_on_the_same_sentences(
     made.run("zcc-binary+casrel", quality=0.62, testing="wz", zero=100)
     said = answer("two-step", made.inputs())
     assert ("it does not beat the baseline “Memorised triples”" in said) is not beaten
-    assert said.startswith("For CasRel behind ZCC binary, no difference is shown between F1 trained end to end")
+    assert said.startswith(
+        "For CasRel behind ZCC binary, no difference is shown between F1 trained end to end"
+    )
 
 
 def test_several_systems_are_counted_and_the_one_that_finds_most_is_named():
-    rows = [(name, "none", "unseen", value) for name, value in (("casrel", 0.16), ("prgc", 0.3), ("pfn", 0.01))]
+    rows = [
+        (name, "none", "unseen", value)
+        for name, value in (("casrel", 0.16), ("prgc", 0.3), ("pfn", 0.01))
+    ]
     assert answer("type-f1", scores(*rows, *LOOKED_UP)) == (
         "2 of 3 systems find more than looking up on unseen triples, where looking up has 0.0 %; most PRGC: F1 30.0 % "
         "[28.0, 32.0]."
@@ -246,7 +316,9 @@ def test_strata_with_too_few_sentences_are_taken_together(tmp_path):
     assert "are taken together: alone they have 20 and 20 test sentences, and it takes 30." in said
     together, apart = said.split("For PRGC on CoNLL04", 1)  # which has enough of either
     assert "CasRel on WebNLG and PRGC on NYT24" in together or "most so for" in together
-    assert together.count("on partially seen and unseen triples together") and "together" not in apart
+    assert (
+        together.count("on partially seen and unseen triples together") and "together" not in apart
+    )
     run = RunKey("webnlg", "original", "nz", "nz", "casrel")
     pooled = inputs.scores.cell(run, "f1", stratum="+".join(BEYOND), matching="exact-string")
     (counted,) = (load_counts(path) for path in made.counts if path.name.startswith("webnlg"))
@@ -259,24 +331,45 @@ def timed(*trainings: tuple) -> Table:
     """The table of ``(corpus, training, noise, seconds an epoch)``."""
     facts = []
     for corpus, training, noise, seconds in trainings:
-        keys = {"corpus": corpus, "protocol": "original", "training": training, "extractor": "casrel", "noise": noise}
+        keys = {
+            "corpus": corpus,
+            "protocol": "original",
+            "training": training,
+            "extractor": "casrel",
+            "noise": noise,
+        }
         facts.append({"keys": keys, "seconds_per_epoch": seconds, "device": "cpu"})
     return build_table("training-time", TableInputs(runs=facts))
 
 
 def test_the_minutes_of_an_epoch_are_those_of_the_cells_and_stand_in_the_row_of_their_corpus():
-    table = timed(("demo", "nz", "none", 18.6), ("demo", "wz", "none", 57), ("demo", "nz", "noising", 30))
+    table = timed(
+        ("demo", "nz", "none", 18.6), ("demo", "wz", "none", 57), ("demo", "nz", "noising", 30)
+    )
     assert [cell.shown for cell in table.rows[0].cells[:2]] == ["0.31", "0.95"]
     assert table.answer == "An epoch on sentences with triples takes 0.31 minutes (CasRel)."
     table = timed(("demo", "nz", "none", 180), ("conll04", "nz", "none", 3000))
-    shown = {corpus: [cell.shown for cell in cells.values()] for (corpus, _), cells in matrix([table]).rows.items()}
+    shown = {
+        corpus: [cell.shown for cell in cells.values()]
+        for (corpus, _), cells in matrix([table]).rows.items()
+    }
     assert shown == {"Demo": ["3.00"], "CoNLL04": ["50.00"]}
 
 
 def test_a_collection_is_measured_where_its_table_has_numbers(tmp_path, kept):
-    counts = {"lines": 6, "empty": 2, "sentences": 4, "let_through": 4, "with_triples": 3, "triples": 6}
+    counts = {
+        "lines": 6,
+        "empty": 2,
+        "sentences": 4,
+        "let_through": 4,
+        "with_triples": 3,
+        "triples": 6,
+    }
     of = {"extractor": "casrel", "gate": "", "device": ["a CPU"], "blocks": [1], "peak_mb": 9}
-    spent = {"seconds": {"start": 3600.0, "extract": 2.0}, "relations": {"born in": 2, "lives in": 4}}
+    spent = {
+        "seconds": {"start": 3600.0, "extract": 2.0},
+        "relations": {"born in": 2, "lives in": 4},
+    }
     write_json(tmp_path / "manifest.json", {"collection": "news", "counts": counts, **of, **spent})
     inputs = TableInputs(files={"collection": [tmp_path / "manifest.json"]})
     kept("tables/collection.md", told(build_table("collection", inputs)))
@@ -289,18 +382,37 @@ def test_a_system_is_named_with_its_corpus_where_the_study_has_several():
     assert answer("rearranged", both).startswith("For CasRel on WebNLG, F1 is 90.0 %")
 
 
-@pytest.fixture(scope="module", params=[(1, 0.62), (3, 0.62), (3, 0.57), (3, 0.55)], ids="{0[0]}-seeds-{0[1]}".format)
+@pytest.fixture(
+    scope="module",
+    params=[(1, 0.62), (3, 0.62), (3, 0.57), (3, 0.55)],
+    ids="{0[0]}-seeds-{0[1]}".format,
+)
 def inputs(request, tmp_path_factory) -> TableInputs:
-    """Studies in which noising gains much, little, hardly anything and nothing, with one and with three seeds."""
+    """Studies in which noising gains much, little, hardly anything and nothing, with one and
+    with three seeds.
+    """
     seeds, noised = request.param
     made = Results(tmp_path_factory.mktemp("study"))
     for noise, quality in (("none", 0.55), ("noising", noised)):
         for protocol in ("original", "rearranged", "augmented"):
             less = {"original": 0, "rearranged": 0.03, "augmented": 0.06}[protocol]
-            made.run("casrel", quality=quality - less, noise=noise, protocol=protocol, seeds=range(1, seeds + 1))
+            made.run(
+                "casrel",
+                quality=quality - less,
+                noise=noise,
+                protocol=protocol,
+                seeds=range(1, seeds + 1),
+            )
     for training, testing in (("nz", "wz"), ("wz", "nz"), ("wz", "wz")):
         zero = 100 if testing == "wz" else 0
-        made.run("casrel", quality=0.55, training=training, testing=testing, zero=zero, seeds=range(1, seeds + 1))
+        made.run(
+            "casrel",
+            quality=0.55,
+            training=training,
+            testing=testing,
+            zero=zero,
+            seeds=range(1, seeds + 1),
+        )
     made.run("zcc-binary+casrel", quality=0.56, testing="wz", zero=100, seeds=range(1, seeds + 1))
     return made.inputs()
 
@@ -310,17 +422,31 @@ def test_studies_do_not_contradict_themselves(inputs, kept, request):
     found = [build_table(name, inputs) for name in names]
     assert len(list(statements(found))) >= 4
     assert contradictions(found) == []
-    said = [(table.name, table.lead, table.answer) for table in found if table.answer != NOT_MEASURED]
-    kept(f"answers/{request.node.callspec.id}.txt", "\n\n".join("\n".join(filter(None, one)) for one in said) + "\n")
+    said = [
+        (table.name, table.lead, table.answer) for table in found if table.answer != NOT_MEASURED
+    ]
+    kept(
+        f"answers/{request.node.callspec.id}.txt",
+        "\n\n".join("\n".join(filter(None, one)) for one in said) + "\n",
+    )
     for table in found:  # a bold value is distinguishable from every other one of its column
         for row, rival in itertools.permutations(table.rows, 2):
             for cell, other in zip(row.cells, rival.cells, strict=True):
-                if cell.bold and other.of and row.group == rival.group and other.of["matching"] == cell.of["matching"]:
-                    assert cell.of["metric"] != "f1" or inputs.scores.between(other.of, cell.of).shown
+                if (
+                    cell.bold
+                    and other.of
+                    and row.group == rival.group
+                    and other.of["matching"] == cell.of["matching"]
+                ):
+                    assert (
+                        cell.of["metric"] != "f1" or inputs.scores.between(other.of, cell.of).shown
+                    )
 
 
 def test_a_contradiction_is_found():
     reported = "For A, F1 is 75.6 % on seen triples and 71.2 % on unseen triples: a gap of 4.4 points [1.2, 7.5]."
     tie = "For A, no difference is shown between F1 here and there: 75.6 % and 71.2 %, a difference of 4.4 points."
-    tables = [Table(name, "", [], [], answer=answer) for name, answer in (("x", reported), ("y", tie))]
+    tables = [
+        Table(name, "", [], [], answer=answer) for name, answer in (("x", reported), ("y", tie))
+    ]
     assert len(contradictions(tables)) == 1 and contradictions(tables[:1]) == []

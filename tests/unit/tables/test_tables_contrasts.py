@@ -1,4 +1,6 @@
-"""Contrasts and data frames of a study: differences recomputed from the counts, corrected p-values, marks, doubling."""
+"""Contrasts and data frames of a study: differences recomputed from the counts, corrected
+p-values, marks, doubling.
+"""
 
 import glob
 
@@ -55,14 +57,23 @@ def test_every_difference_is_that_of_the_counts(results):
 
 
 def test_the_interval_of_a_pair_is_that_of_resampling_sentences_and_runs(results):
-    """An independent bootstrap: sentences with replacement, and Student's t times the spread of the seeds."""
+    """An independent bootstrap: sentences with replacement, and Student's t times the spread of
+    the seeds.
+    """
     study, random = frames_of(results), np.random.default_rng(5)
-    (row,) = study.contrasts[study.contrasts["contrast"] == "zero-triple sentences in the test"].to_dict("records")
+    (row,) = study.contrasts[
+        study.contrasts["contrast"] == "zero-triple sentences in the test"
+    ].to_dict("records")
     runs = [load_counts(path) for path in glob.glob(f"{results.folder}/*.counts.csv")]
     sides = {}
     for testing in ("nz", "wz"):
-        chosen = [run for run in runs if run.keys["extractor"] == "casrel" and run.keys["noise"] == "none"]
-        chosen = sorted((run for run in chosen if run.keys["testing"] == testing), key=lambda run: run.keys["seed"])
+        chosen = [
+            run for run in runs if run.keys["extractor"] == "casrel" and run.keys["noise"] == "none"
+        ]
+        chosen = sorted(
+            (run for run in chosen if run.keys["testing"] == testing),
+            key=lambda run: run.keys["seed"],
+        )
         sides[testing] = np.stack([run.counts["exact-string"] for run in chosen], axis=1)
     first = np.concatenate(
         [sides["nz"], np.zeros((100, 3, 3), dtype=int)]
@@ -84,10 +95,14 @@ def test_frames_are_parquet_and_csv(results):
         frame = pd.read_parquet(results.folder / f"{name}.parquet")
         assert len(frame) and frame.equals(getattr(study, name))
     assert len(pd.read_csv(results.folder / "contrasts.csv")) == len(study.contrasts)
-    cells = study.cells.set_index(["extractor", "noise", "testing", "stratum", "matching", "metric"])
+    cells = study.cells.set_index(
+        ["extractor", "noise", "testing", "stratum", "matching", "metric"]
+    )
     cell = cells.loc[("casrel", "none", "nz", "all", "exact-string", "f1")]
     table = build_table("type-f1", results.inputs()).cell("CasRel", "F1")
-    assert (100 * cell["mean"], 100 * cell["low"], cell["seeds"]) == pytest.approx((table.value, table.low, 3))
+    assert (100 * cell["mean"], 100 * cell["low"], cell["seeds"]) == pytest.approx(
+        (table.value, table.low, 3)
+    )
     with pytest.raises(UserError, match="no such folder"):
         ta.load(results.folder / "absent")
 
@@ -96,13 +111,24 @@ def test_baselines_are_not_counted_in_the_correction(results):
     frame = frames_of(results).contrasts
     pairs = frame[frame["contrast"] == SYSTEMS]
     corrected = pairs[pairs["p_holm"].notna()]
-    assert set(corrected["extractor_first"]) | set(corrected["extractor_second"]) == {"casrel", "prgc"}
-    assert corrected["p_holm"].tolist() == pytest.approx(corrected["p"].tolist())  # of one pair nothing is corrected
+    assert set(corrected["extractor_first"]) | set(corrected["extractor_second"]) == {
+        "casrel",
+        "prgc",
+    }
+    assert corrected["p_holm"].tolist() == pytest.approx(
+        corrected["p"].tolist()
+    )  # of one pair nothing is corrected
 
 
 def test_a_contrast_of_a_rising_training_is_a_lower_bound_after_twice_the_epochs(tmp_path, results):
     rising = {"slope": 0.02, "error": 0.001, "flat": False, "best_step": 9}
-    keys = {"corpus": "webnlg", "protocol": "original", "training": "nz", "extractor": "casrel", "noise": "noising"}
+    keys = {
+        "corpus": "webnlg",
+        "protocol": "original",
+        "training": "nz",
+        "extractor": "casrel",
+        "noise": "noising",
+    }
     results.fact(keys={**keys, "seed": 1}, convergence=rising, seconds=1.0, epochs=10)
     name = "with Entity Noising, all triples"
 
@@ -124,7 +150,9 @@ def test_a_contrast_of_a_rising_training_is_a_lower_bound_after_twice_the_epochs
 
 def test_the_table_of_contrasts_has_their_differences(results):
     table, frame = build_table("contrasts", results.inputs()), frames_of(results).contrasts
-    (row,) = frame[frame["contrast"] == "entirely seen to unseen"][lambda rows: rows["extractor_first"] == "prgc"].index
+    (row,) = frame[frame["contrast"] == "entirely seen to unseen"][
+        lambda rows: rows["extractor_first"] == "prgc"
+    ].index
     cell = table.cell("PRGC", "Difference", row_group="entirely seen to unseen")
     assert cell.value == pytest.approx(100 * frame.loc[row, "difference"])
     assert cell.low == pytest.approx(100 * frame.loc[row, "low"])

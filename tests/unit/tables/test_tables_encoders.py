@@ -1,4 +1,6 @@
-"""The encoder behind measured values in tables, and the papers' values of trainings under other names."""
+"""The encoder behind measured values in tables, and the papers' values of trainings under other
+names.
+"""
 
 import pytest
 
@@ -12,15 +14,29 @@ MPNET = {"name": "mpnet-base", "layers": 12, "parameters": 108_895_872}
 
 @pytest.fixture
 def stored(tmp_path):
-    """Tables of a system with stored predictions whose training was one of CasRel on another encoder."""
+    """Tables of a system with stored predictions whose training was one of CasRel on another
+    encoder.
+    """
 
     def build(name: str, **training):
         results = Results(tmp_path)
         results.run("mine", quality=0.7)
-        keys = {"corpus": "webnlg", "protocol": "original", "training": "nz", "extractor": "mine", "noise": "none"}
+        keys = {
+            "corpus": "webnlg",
+            "protocol": "original",
+            "training": "nz",
+            "extractor": "mine",
+            "noise": "none",
+        }
         came = {"flat": True, "slope": 0.001, "error": 0.0, "best_step": 9, "last_step": 10}
         results.fact(
-            keys=keys, device="cpu", convergence=came, extractor="casrel", encoder=MPNET, layout="exclusive", **training
+            keys=keys,
+            device="cpu",
+            convergence=came,
+            extractor="casrel",
+            encoder=MPNET,
+            layout="exclusive",
+            **training,
         )
         return build_table(name, results.inputs())
 
@@ -39,7 +55,9 @@ def test_a_table_with_reported_values_names_the_encoder_of_the_measured_ones(sto
     assert "exclusive: mine" in note
 
 
-def test_the_table_of_trainings_has_the_encoder_and_the_sentences_that_are_never_noised(stored) -> None:
+def test_the_table_of_trainings_has_the_encoder_and_the_sentences_that_are_never_noised(
+    stored,
+) -> None:
     counts = {
         "sentences": 5019,
         "zero": 0,

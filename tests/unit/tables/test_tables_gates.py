@@ -26,23 +26,32 @@ def said(first: Cell, second: Cell, *floors: float, **more) -> str:
 
 def test_thirty_cases_are_enough_and_one_fewer_is_not():
     assert FEW == 30
-    assert said(HIGH, LOW).startswith("For A, F1 is 80.0 % here and 40.0 % there: a gap of 40.0 points")
+    assert said(HIGH, LOW).startswith(
+        "For A, F1 is 80.0 % here and 40.0 % there: a gap of 40.0 points"
+    )
     few = cell(40.0, 35.0, 45.0, cases=29)
     for pair in ((HIGH, few), (few, HIGH)):
-        assert said(*pair).startswith("Too few cases for a conclusion about A: one side rests on 29 test sentences (")
+        assert said(*pair).startswith(
+            "Too few cases for a conclusion about A: one side rests on 29 test sentences ("
+        )
 
 
 def test_unequal_budgets_matter_between_trainings_alone():
     marked = cell(40.0, 35.0, 45.0, mark=UNEQUAL)
-    assert said(HIGH, marked, between_trainings=True).startswith("No conclusion for A: the two trainings saw unequal")
+    assert said(HIGH, marked, between_trainings=True).startswith(
+        "No conclusion for A: the two trainings saw unequal"
+    )
     assert "a gap of 40.0 points" in said(HIGH, marked)
 
 
 @pytest.mark.parametrize(
-    ("floors", "beaten"), [((30, 30), True), ((60, 60), True), ((81, 39), False), ((81, 0), True), ((0, 81), True)]
+    ("floors", "beaten"),
+    [((30, 30), True), ((60, 60), True), ((81, 39), False), ((81, 0), True), ((0, 81), True)],
 )
 def test_a_system_that_beats_the_baseline_on_the_same_cases_is_named(floors, beaten):
-    """[75, 85] here and [35, 45] there: each side is held against the baseline's value on its own cases."""
+    """[75, 85] here and [35, 45] there: each side is held against the baseline's value on its
+    own cases.
+    """
     assert ("does not beat" not in said(HIGH, LOW, *floors)) == beaten
 
 
@@ -70,7 +79,9 @@ def test_an_interval_that_ends_at_zero_shows_no_difference(value):
 def test_one_system_alone_leads_nobody():
     assert leader([("A", HIGH)], "F1", " %") == "F1 80.0 % (A alone was measured)"
     assert leader([("A", HIGH), ("B", LOW)], "F1", " %") == "F1 80.0 % by A"
-    assert "no clear leader (up to 80.0; A and B are" in leader([("A", HIGH), ("B", cell(74.0, 70.0, 79.0))], "F1")
+    assert "no clear leader (up to 80.0; A and B are" in leader(
+        [("A", HIGH), ("B", cell(74.0, 70.0, 79.0))], "F1"
+    )
     assert "no clear leader" in leader([("A", cell(80.04)), ("B", cell(80.01))], "F1")
     assert leader([("A", cell(80.0)), ("B", cell(79.0))], "F1") == "F1 80.0 by A"
 
@@ -81,17 +92,27 @@ def test_a_leader_on_the_same_sentences_is_one_by_the_paired_difference(p, said)
     scores, bounds = (0.8, 0.8, 0.8), {"f1": Interval(0.01, 0.08)}
     paired = Difference(first=scores, second=scores, sentences=FEW, bounds=bounds, p=p)
     inputs = SimpleNamespace(scores=SimpleNamespace(between=lambda first, second: paired))
-    cells = [("A", replace(HIGH, of={"extractor": "a"})), ("B", cell(76.0, 71.0, 80.0, of={"extractor": "b"}))]
+    cells = [
+        ("A", replace(HIGH, of={"extractor": "a"})),
+        ("B", cell(76.0, 71.0, 80.0, of={"extractor": "b"})),
+    ]
     assert leader(cells, "F1").startswith("F1 has no clear leader")
     assert leader(cells, "F1", inputs=inputs).startswith(said)
-    third = ("C", cells[1][1])  # two rivals, each with a p-value of .02 or .06 that counts twice, as for a bold mark
+    third = (
+        "C",
+        cells[1][1],
+    )  # two rivals, each with a p-value of .02 or .06 that counts twice, as for a bold mark
     assert leader([*cells, third], "F1", inputs=inputs).startswith(said)
     paired = replace(paired, p=0.03)
-    assert leader([*cells, third], "F1", inputs=inputs).startswith("F1 has no clear leader (up to 80.0; A, B and C")
+    assert leader([*cells, third], "F1", inputs=inputs).startswith(
+        "F1 has no clear leader (up to 80.0; A, B and C"
+    )
 
 
 def of(corpus: str, extractor: str, stratum: str, value: float, noise: str = "none") -> Cell:
-    return cell(value, of={"corpus": corpus, "extractor": extractor, "noise": noise, "stratum": stratum})
+    return cell(
+        value, of={"corpus": corpus, "extractor": extractor, "noise": noise, "stratum": stratum}
+    )
 
 
 SEEN, UNSEEN = {"stratum": "entirely_seen"}, {"stratum": "unseen"}
@@ -104,21 +125,39 @@ def test_pairs_are_of_one_system_each_in_the_order_of_the_cells():
         for stratum in (SEEN, UNSEEN)
     ]
     again = of("webnlg", "prgc", "unseen", 1)  # another row of the same system
-    alone = [of("webnlg", "pfn", "entirely_seen", 7), of("webnlg", "casrel", "unseen", 5, noise="noising")]
+    alone = [
+        of("webnlg", "pfn", "entirely_seen", 7),
+        of("webnlg", "casrel", "unseen", 5, noise="noising"),
+    ]
     found = pairs_of([*cells, again, *alone, Cell(), Cell(3.0)], SEEN, UNSEEN)
-    assert [(pair.name, pair.first.value, pair.second.value) for pair in found] == [("PRGC", 9, 9), ("CasRel", 8, 8)]
+    assert [(pair.name, pair.first.value, pair.second.value) for pair in found] == [
+        ("PRGC", 9, 9),
+        ("CasRel", 8, 8),
+    ]
     (noised,) = pairs_of([*cells, *alone], UNSEEN, {**UNSEEN, "noise": "noising"})
     assert (noised.name, noised.first.value, noised.second.value) == ("CasRel", 8, 5)
 
 
 def test_pairs_of_several_corpora_say_so_and_have_their_own_baseline():
-    cells = [of(corpus, "casrel", **stratum, value=8) for corpus in ("webnlg", "nyt24") for stratum in (SEEN, UNSEEN)]
+    cells = [
+        of(corpus, "casrel", **stratum, value=8)
+        for corpus in ("webnlg", "nyt24")
+        for stratum in (SEEN, UNSEEN)
+    ]
     cells += [of("nyt24", "memorise", "entirely_seen", 6), of("nyt24", "nothing", "unseen", 1)]
     first, second = pairs_of(cells, SEEN, UNSEEN)
-    assert (first.name, [floor.cell.value for floor in first.floors]) == ("CasRel on WebNLG", [None, None])
+    assert (first.name, [floor.cell.value for floor in first.floors]) == (
+        "CasRel on WebNLG",
+        [None, None],
+    )
     assert second.name == "CasRel on NYT24"
-    assert [(floor.cell.value, floor.name) for floor in second.floors] == [(6, "Memorised triples"), (1, "Nothing")]
-    assert {each for pair in pairs_of(cells, SEEN, UNSEEN, floors=False) for each in pair.floors} == {Floor()}
+    assert [(floor.cell.value, floor.name) for floor in second.floors] == [
+        (6, "Memorised triples"),
+        (1, "Nothing"),
+    ]
+    assert {
+        each for pair in pairs_of(cells, SEEN, UNSEEN, floors=False) for each in pair.floors
+    } == {Floor()}
 
 
 def test_noising_is_held_against_the_same_baseline():

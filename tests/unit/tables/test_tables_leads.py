@@ -1,4 +1,6 @@
-"""The sentences of the report's first screen: what they say of effects that are there, and of those that are not."""
+"""The sentences of the report's first screen: what they say of effects that are there, and of
+those that are not.
+"""
 
 import re
 
@@ -28,7 +30,8 @@ def found(*shares: float, zeros: float | None = None) -> tuple:
 
 @pytest.fixture
 def lead(tmp_path, kept, request):
-    """(extractor, noise, training, testing) -> counts; returns what a table leads with, or its answer.
+    """(extractor, noise, training, testing) -> counts; returns what a table leads with, or its
+    answer.
 
     All that a test gets is kept.
     """
@@ -38,7 +41,9 @@ def lead(tmp_path, kept, request):
         counted = []
         for (extractor, noise, training, testing, *corpus), (rows, strata) in runs.items():
             seed = "" if extractor == "memorise" else "1"
-            keys = keys_of("s", (*corpus, "demo")[0], "original", training, testing, extractor, noise, seed)
+            keys = keys_of(
+                "s", (*corpus, "demo")[0], "original", training, testing, extractor, noise, seed
+            )
             ids = [f"{n}" for n in range(len(rows))]
             counted.append(SentenceCounts(keys, ids, strata, {"exact-string": np.array(rows)}))
         got.append(getattr(build_table(table, tables_of(tmp_path, counted)), what))
@@ -50,7 +55,10 @@ def lead(tmp_path, kept, request):
 
 
 def test_the_fall_to_unseen_triples_and_what_noising_changes(lead):
-    runs = {("casrel", "none", *NZ): found(0.95, 0.8, 0.4), ("casrel", "noising", *NZ): found(0.95, 0.8, 0.7)}
+    runs = {
+        ("casrel", "none", *NZ): found(0.95, 0.8, 0.4),
+        ("casrel", "noising", *NZ): found(0.95, 0.8, 0.7),
+    }
     lead("type-f1", {**runs, ("memorise", "none", *NZ): found(0.9, 0, 0)})
 
 
@@ -86,19 +94,33 @@ def test_the_best_system_is_named_and_a_baseline_never(lead):
 
 
 def two_steps(name: str, zeros: float, *corpus: str) -> dict:
-    """Runs of an extractor that zero-triple sentences cost something, which training with them takes away."""
+    """Runs of an extractor that zero-triple sentences cost something, which training with them
+    takes away.
+    """
     much, none = (found(0.9, 0.9, 0.9, zeros=share) for share in (zeros, 0.02))
-    runs = {(name, "none", *WZ): much, (name, "none", "wz", "wz"): none, (f"zcc-binary+{name}", "none", *WZ): none}
-    return {(*key, *corpus): of for key, of in {(name, "none", *NZ): found(0.9, 0.9, 0.9), **runs}.items()}
+    runs = {
+        (name, "none", *WZ): much,
+        (name, "none", "wz", "wz"): none,
+        (f"zcc-binary+{name}", "none", *WZ): none,
+    }
+    return {
+        (*key, *corpus): of
+        for key, of in {(name, "none", *NZ): found(0.9, 0.9, 0.9), **runs}.items()
+    }
 
 
 def test_each_sentence_names_its_system_and_of_several_corpora_its_corpus(lead):
-    one = {("prgc", "none", *NZ): found(0.95, 0.95, 0.95), ("prgc", "none", *WZ): found(0.95, 0.95, 0.95, zeros=0.3)}
+    one = {
+        ("prgc", "none", *NZ): found(0.95, 0.95, 0.95),
+        ("prgc", "none", *WZ): found(0.95, 0.95, 0.95, zeros=0.3),
+    }
     runs = {**two_steps("casrel", 0.5), **one}
     assert "F1 of PRGC falls by" in lead("end-to-end", runs)
     assert "training CasRel with such sentences" in lead("two-step", runs)
     rows, strata = found(1, 1, 1)
-    smaller = {("casrel", "none", *NZ, "webnlg"): (rows[:210], strata[:210])}  # another corpus is another test set
+    smaller = {
+        ("casrel", "none", *NZ, "webnlg"): (rows[:210], strata[:210])
+    }  # another corpus is another test set
     for table in ("type-f1", "end-to-end", "two-step"):
         corpora = lead(table, {**two_steps("casrel", 0.5), **smaller})
         assert ("CasRel on WebNLG" if table == "type-f1" else "CasRel on Demo") in corpora
@@ -121,7 +143,9 @@ def test_the_first_screen_concludes_nothing_where_the_answers_do_not(lead, share
 
 
 def test_a_baseline_is_beaten_where_the_paired_difference_shows_it(lead):
-    """The interval of 54 % holds the 50 % of looking up; on the same sentences the difference does not hold zero."""
+    """The interval of 54 % holds the 50 % of looking up; on the same sentences the difference
+    does not hold zero.
+    """
     (rows, strata), (looked, _) = found(0.5, 0.5, 0.5), found(0.5, 0.5, 0.5)
     better = [*rows]
     for number in [n for n, row in enumerate(rows) if row[0] == 0][:9]:
@@ -143,6 +167,8 @@ def test_a_loss_that_is_shown_is_named_behind_a_greater_one_that_is_not(tmp_path
         for protocol, side in zip(("original", "augmented"), sides, strict=True):
             keys = keys_of("s", "demo", protocol, "nz", "nz", name, "none", "1")
             rows = {"exact-string": np.array([(one, 1, 1) for one in side])}
-            counted.append(SentenceCounts(keys, [f"{n}" for n in range(size)], ["unseen"] * size, rows))
+            counted.append(
+                SentenceCounts(keys, [f"{n}" for n in range(size)], ["unseen"] * size, rows)
+            )
     answer = build_table("contamination", tables_of(tmp_path, counted)).answer
     assert answer.startswith("With names replaced, PFN loses: 4.0 points of F1 ["), answer

@@ -22,7 +22,9 @@ def test_a_run_is_named_once_and_its_augmented_test_has_its_mark():
     index.marks = marks_of(facts)
     tested = RunKey("a", "augmented", "nz", "nz", "casrel")
     assert index.mark(tested) == "†" and index.mark(tested._replace(protocol="rearranged")) == ""
-    assert marks_of([*facts, {"keys": keys}]) == {tested._replace(protocol="original", testing=""): "†"}
+    assert marks_of([*facts, {"keys": keys}]) == {
+        tested._replace(protocol="original", testing=""): "†"
+    }
     assert list(marks_of(facts[:1]).values()) == [""] and ended(facts[:1]) == "flat"
     shown = [{**fact, "doubled": {"gain": 0.004, "high": 0.009}} for fact in facts]
     assert list(marks_of(shown).values()) == [""] and ended(shown) == "converged"
@@ -30,30 +32,58 @@ def test_a_run_is_named_once_and_its_augmented_test_has_its_mark():
 
 def test_what_one_longer_training_gained_is_named_every_seed_of_its_kind(tmp_path):
     """And of an older training it is the history that says how it ended."""
-    keys = {"corpus": "a", "protocol": "original", "training": "nz", "extractor": "casrel", "noise": "none"}
+    keys = {
+        "corpus": "a",
+        "protocol": "original",
+        "training": "nz",
+        "extractor": "casrel",
+        "noise": "none",
+    }
     ways = [{**keys, "seed": 1}, {**keys, "seed": 2}, {**keys, "seed": 1, "noise": "noising"}]
     for name, best in (("1", 0.70), ("2", 0.75), ("en", 0.6), ("twice", 0.706)):
         reported = {"best_f1": best, "steps": 40, "epochs": 4, "settings": {"patience": 0}}
         reported |= {"convergence": {"converged": True}}
-        write_json(tmp_path / name / "provenance.json", {"device": "cpu", "finished": "", "training": reported})
-        write_jsonl(tmp_path / name / "history.jsonl", [{"step": n, "f1": best - 0.1 * (9 - n)} for n in range(1, 9)])
+        write_json(
+            tmp_path / name / "provenance.json",
+            {"device": "cpu", "finished": "", "training": reported},
+        )
+        write_jsonl(
+            tmp_path / name / "history.jsonl",
+            [{"step": n, "f1": best - 0.1 * (9 - n)} for n in range(1, 9)],
+        )
     files = [tmp_path / name / "provenance.json" for name in ("1", "2", "en", "twice")]
     write_training_facts(files[:3], ways, tmp_path / "out.json", files[3:], ways[:1])
     facts = json.loads((tmp_path / "out.json").read_text())
     gained = [fact["doubled"] and fact["doubled"]["gain"] for fact in facts]
     assert gained == [pytest.approx(0.006), pytest.approx(0.006), None]
     assert [fact["convergence"]["flat"] for fact in facts] == [False] * 3
-    assert [ended(each) for each in trainings_of(facts).values()] == ["rising"] * 2  # a gain without an interval
+    assert [ended(each) for each in trainings_of(facts).values()] == [
+        "rising"
+    ] * 2  # a gain without an interval
     for fact in facts[:2]:
         fact["doubled"]["high"] = 0.0099
-    assert [run.noise for run, each in trainings_of(facts).items() if ended(each) == "converged"] == ["none"]
+    assert [
+        run.noise for run, each in trainings_of(facts).items() if ended(each) == "converged"
+    ] == ["none"]
 
 
 def test_what_doubling_gained_before_counts_for_the_same_data_encoder_and_settings(tmp_path):
     def stored(name, encoder="e", best=0.7, **settings):
         inputs = {"train": {"sha256": "t"}, "encoder": {"sha256": encoder}}
-        training = {"best_f1": best, "steps": 40, "epochs": 4, "settings": {}, "convergence": {"flat": False}}
-        made = {"device": "cpu", "finished": "", "extractor": "casrel", "inputs": inputs, "settings": settings}
+        training = {
+            "best_f1": best,
+            "steps": 40,
+            "epochs": 4,
+            "settings": {},
+            "convergence": {"flat": False},
+        }
+        made = {
+            "device": "cpu",
+            "finished": "",
+            "extractor": "casrel",
+            "inputs": inputs,
+            "settings": settings,
+        }
         write_json(tmp_path / name, {**made, "training": training})
         return tmp_path / name
 
@@ -61,11 +91,24 @@ def test_what_doubling_gained_before_counts_for_the_same_data_encoder_and_settin
     once, twice = stored("once", epochs=4), stored("twice", best=0.705, epochs=4, double=True)
     write_training_facts([once], keys, tmp_path / "before.json", [twice], keys)
     again = [stored("again", epochs=4), stored("other", "f", epochs=4), stored("longer", epochs=5)]
-    write_training_facts(again, [single] * 3, tmp_path / "now.json", earlier=[tmp_path / "before.json"])
+    write_training_facts(
+        again, [single] * 3, tmp_path / "now.json", earlier=[tmp_path / "before.json"]
+    )
     facts = json.loads((tmp_path / "now.json").read_text())
-    gained = {"gain": pytest.approx(0.005), "best_f1": 0.705, "steps": 40, "epochs": 4, "earlier": True}
+    gained = {
+        "gain": pytest.approx(0.005),
+        "best_f1": 0.705,
+        "steps": 40,
+        "epochs": 4,
+        "earlier": True,
+    }
     assert facts[0]["doubled"] == gained
     assert [fact["doubled"] for fact in facts[1:]] == [None, None]
     write_json(tmp_path / "other.json", [{}])
-    with pytest.raises(UserError, match=r"other.json: not the facts of trainings; expected trainings.json of a study"):
-        write_training_facts(again, [single] * 3, tmp_path / "now.json", earlier=[tmp_path / "other.json"])
+    with pytest.raises(
+        UserError,
+        match=r"other.json: not the facts of trainings; expected trainings.json of a study",
+    ):
+        write_training_facts(
+            again, [single] * 3, tmp_path / "now.json", earlier=[tmp_path / "other.json"]
+        )

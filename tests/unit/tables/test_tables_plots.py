@@ -24,13 +24,25 @@ from tripleaudit.tables.plots import (
 )
 from tripleaudit.tables.plots.time_memory import benchmarks_of
 
-OWN = ("cardinality-drop", "f1-cost", "gre-scores", "time-memory", "training-curves", "type-f1", "zcc-curves")
+OWN = (
+    "cardinality-drop",
+    "f1-cost",
+    "gre-scores",
+    "time-memory",
+    "training-curves",
+    "type-f1",
+    "zcc-curves",
+)
 EVIL = "<b>$x$ & |\x07"
 NZ = {"study": "s", "protocol": "original", "training": "nz", "testing": "nz", "seed": 1}
 
 
 def text_of(path: Path) -> str:
-    return " ".join("".join(node.itertext()) for node in ElementTree.parse(path).iter() if node.tag.endswith("text"))
+    return " ".join(
+        "".join(node.itertext())
+        for node in ElementTree.parse(path).iter()
+        if node.tag.endswith("text")
+    )
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +50,9 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     made = Results(tmp_path_factory.mktemp("plots"))
     for extractor, quality in (("casrel", 0.5), ("prgc", 0.9)):
         for testing, zero in (("nz", 0), ("wz", 40)):
-            made.run(extractor, quality=quality, testing=testing, zero=zero, corpus="demo", sentences=40)
+            made.run(
+                extractor, quality=quality, testing=testing, zero=zero, corpus="demo", sentences=40
+            )
         made.run(extractor, quality=quality, noise="noising", corpus=EVIL, sentences=40)
     made.classifier("zcc-binary", quality=0.8, corpus="demo", seeds=(1, 2))
     return made
@@ -50,19 +64,37 @@ def histories(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     paths = []
     for noise in ("none", "noising"):
         paths.append(folder / f"demo/original-nz/casrel/{noise}/seed1/history.jsonl")
-        rows = [{"epoch": e / 2, "loss": 1 / e, "step": e} for e in range(1, 9)] + [{"epoch": 4, "f1": 0.5}]
+        rows = [{"epoch": e / 2, "loss": 1 / e, "step": e} for e in range(1, 9)] + [
+            {"epoch": 4, "f1": 0.5}
+        ]
         write_jsonl(paths[-1], rows)
     return paths
 
 
 @pytest.fixture(scope="module")
 def gre(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """GREScores of the ground truth, of a published system next to its reported values, and of an own one."""
+    """GREScores of the ground truth, of a published system next to its reported values, and of
+    an own one.
+    """
     rows = []
-    for protocol, system, value in (("gold", "groundtruth", 0.9), ("open", "gpt-4", 0.7), ("open", EVIL, 0.4)):
-        keys = keys_of({"study": "s", "corpus": "cdr", "protocol": f"gre-document-{protocol}", "extractor": system})
+    for protocol, system, value in (
+        ("gold", "groundtruth", 0.9),
+        ("open", "gpt-4", 0.7),
+        ("open", EVIL, 0.4),
+    ):
+        keys = keys_of(
+            {
+                "study": "s",
+                "corpus": "cdr",
+                "protocol": f"gre-document-{protocol}",
+                "extractor": system,
+            }
+        )
         bounds = (value, value - 0.1, value + 0.1)
-        rows += [Score(keys, "all", "official", metric, *bounds) for metric in ("ts", "us", "fs", "gs", "cs")]
+        rows += [
+            Score(keys, "all", "official", metric, *bounds)
+            for metric in ("ts", "us", "fs", "gs", "cs")
+        ]
     path = tmp_path_factory.mktemp("gre") / "scores.csv"
     write_scores(path, rows)
     return path
@@ -70,7 +102,9 @@ def gre(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def predictions(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Places of predictions, with benchmark files next to them: two seeds, one of which has no training's."""
+    """Places of predictions, with benchmark files next to them: two seeds, one of which has no
+    training's.
+    """
     study = tmp_path_factory.mktemp("study")
     paths = []
     runs = {"original-nz/casrel/none/seed1": 120, "original-nz/casrel/none/seed2": 240}
@@ -81,7 +115,10 @@ def predictions(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
             row = {"s": seconds, "max_rss": "-" if job == "predict" else 2048}
             if seconds:
                 write_jsonl(study / "benchmarks" / job / f"{run}.jsonl", [row])
-    write_jsonl(study / "benchmarks/predict/demo/original-wz/casrel/none/seed1.jsonl", [{"s": 7.5, "max_rss": 1}])
+    write_jsonl(
+        study / "benchmarks/predict/demo/original-wz/casrel/none/seed1.jsonl",
+        [{"s": 7.5, "max_rss": 1}],
+    )
     return paths
 
 
@@ -90,8 +127,14 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the predictions of two extractors took, and those of a system that has no scores."""
     path = tmp_path_factory.mktemp("facts") / "systems.json"
     keys = {**NZ, "corpus": "demo", "noise": "none"}
-    took = {name: {"seconds": seconds, "sentences": 80} for name, seconds in (("casrel", 2.0), ("prgc", None))}
-    path.write_text(json.dumps([{"keys": {**keys, "extractor": n}, "predicted": took[n]} for n in took]), "utf-8")
+    took = {
+        name: {"seconds": seconds, "sentences": 80}
+        for name, seconds in (("casrel", 2.0), ("prgc", None))
+    }
+    path.write_text(
+        json.dumps([{"keys": {**keys, "extractor": n}, "predicted": took[n]} for n in took]),
+        "utf-8",
+    )
     return path
 
 
@@ -111,7 +154,11 @@ def test_plots_show_names_and_are_equal_each_time(
     facts: Path,
     tmp_path: Path,
 ) -> None:
-    files = {"curves": results.curves, "history": histories, "benchmarks": benchmarks_of(predictions)}
+    files = {
+        "curves": results.curves,
+        "history": histories,
+        "benchmarks": benchmarks_of(predictions),
+    }
     scores, counts = ([gre], ()) if name == "gre-scores" else (results.scores, results.counts)
     inputs = load_inputs(scores=scores, counts=counts, runs=[facts], files=files)
     for copy in ("a.svg", "b.svg"):
@@ -127,7 +174,11 @@ def test_plots_show_names_and_are_equal_each_time(
 
 def test_ticks_of_a_logarithm_lie_within_its_domain() -> None:
     """Of two decades all, of more than two the powers of ten alone."""
-    for low, high, *ticks in ((1, 100, 1, 2, 5, 10, 20, 50, 100), (1, 101, 1, 10, 100), (0.2, 4, 0.2, 0.5, 1, 2)):
+    for low, high, *ticks in (
+        (1, 100, 1, 2, 5, 10, 20, 50, 100),
+        (1, 101, 1, 10, 100),
+        (0.2, 4, 0.2, 0.5, 1, 2),
+    ):
         assert logarithm("x", None, (low, high))["axis"]["values"] == ticks
 
 
@@ -135,22 +186,32 @@ def rows_of(panel: dict) -> list[dict]:
     return panel["data"]["values"]
 
 
-def test_panels_of_one_quantity_share_their_scale(predictions: list[Path], histories: list[Path]) -> None:
+def test_panels_of_one_quantity_share_their_scale(
+    predictions: list[Path], histories: list[Path]
+) -> None:
     study = predictions[0].parents[6]
     other = study / "benchmarks/train/other/original-nz/casrel/none/seed1.jsonl"
     write_jsonl(other, [{"s": 6000, "max_rss": 1024}])
-    panels = time_memory.draw(load_inputs(files={"benchmarks": [*benchmarks_of(predictions), other]}))["concat"]
+    panels = time_memory.draw(
+        load_inputs(files={"benchmarks": [*benchmarks_of(predictions), other]})
+    )["concat"]
     minutes = {panel["title"]: panel for panel in panels if "minutes" in panel["title"]}
     assert list(minutes) == ["Demo: Training, minutes", "other: Training, minutes"]
-    first, second = (panel["layer"][0]["encoding"]["x"]["scale"]["domain"] for panel in minutes.values())
+    first, second = (
+        panel["layer"][0]["encoding"]["x"]["scale"]["domain"] for panel in minutes.values()
+    )
     assert first == second and first[1] > 100
     curves = training_curves.draw(load_inputs(files={"history": histories}))["concat"]
     assert [panel["encoding"]["x"]["scale"]["domain"] for panel in curves] == [[0, 4], [0, 4]]
     assert curves[1]["encoding"]["y"]["scale"]["domain"] == [0, 1]
 
 
-@pytest.mark.parametrize(("losses", "ticks"), [((0.1, 0.9), {0.1, 0.2, 0.5}), ((0.001, 900), {0.001, 0.01, 100})])
-def test_ticks_of_the_loss_stay_apart(losses: tuple[float, ...], ticks: set[float], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("losses", "ticks"), [((0.1, 0.9), {0.1, 0.2, 0.5}), ((0.001, 900), {0.001, 0.01, 100})]
+)
+def test_ticks_of_the_loss_stay_apart(
+    losses: tuple[float, ...], ticks: set[float], tmp_path: Path
+) -> None:
     path = tmp_path / "demo/original-nz/grte/none/seed1/history.jsonl"
     write_jsonl(path, [{"epoch": at, "loss": loss} for at, loss in enumerate(losses)])
     y = training_curves.draw(load_inputs(files={"history": [path]}))["concat"][0]["encoding"]["y"]
@@ -166,11 +227,21 @@ def test_long_histories_and_curves_keep_their_ends_and_corners(tmp_path: Path) -
     assert [rows[0]["epoch"], rows[-1]["epoch"]] == [0, 1000]
     assert 100 < len(rows) < 250
     points = [{"recall": at / 100, "precision": 1.0} for at in range(50)]
-    points += [{"recall": 0.5, "precision": 0.9}, {"recall": 0.6, "precision": 0.8}, {"recall": 1.0, "precision": 0.5}]
-    curve = {"keys": {"corpus": "demo", "extractor": "zcc-binary"}, "points": points, "average_precision": 0.9}
+    points += [
+        {"recall": 0.5, "precision": 0.9},
+        {"recall": 0.6, "precision": 0.8},
+        {"recall": 1.0, "precision": 0.5},
+    ]
+    curve = {
+        "keys": {"corpus": "demo", "extractor": "zcc-binary"},
+        "points": points,
+        "average_precision": 0.9,
+    }
     curve["operating_point"] = points[-2]
     (tmp_path / "curve.json").write_text(json.dumps(curve))
-    line, mark = zcc_curves.draw(load_inputs(files={"curves": [tmp_path / "curve.json"]}))["concat"][0]["layer"]
+    line, mark = zcc_curves.draw(load_inputs(files={"curves": [tmp_path / "curve.json"]}))[
+        "concat"
+    ][0]["layer"]
     drawn = [(one["recall"], one["precision"]) for one in rows_of(line)]
     assert drawn == [(0.0, 1.0), (0.49, 1.0), (0.5, 0.9), (0.6, 0.8), (1.0, 0.5)]
     assert [(one["recall"], one["precision"]) for one in rows_of(mark)] == [(0.6, 0.8)]
@@ -180,7 +251,10 @@ def test_values_of_unfinished_trainings_are_marked(results: Results) -> None:
     late = results.inputs()
     late.scores.marks = {RunKey("demo", "original", "nz", "", "casrel"): "†"}
     late.scores.marks |= {RunKey("demo", "original", "wz", "", "zcc-binary"): "†"}
-    shown = {row["row"]: row["shown"] for row in rows_of(cardinality_drop.draw(late)["concat"][0]["layer"][-1])}
+    shown = {
+        row["row"]: row["shown"]
+        for row in rows_of(cardinality_drop.draw(late)["concat"][0]["layer"][-1])
+    }
     assert shown["CasRel†"].endswith("†") and float(shown["PRGC"])
     named = {row["row"] for panel in type_f1.draw(late)["concat"] for row in rows_of(panel)}
     assert {"CasRel†", "PRGC", "PRGC+EN", "CasRel+EN"} <= named and "CasRel" not in named
@@ -190,10 +264,17 @@ def test_values_of_unfinished_trainings_are_marked(results: Results) -> None:
 
 def test_documents_in_few_parts_and_in_many_share_their_positions() -> None:
     run = keys_of({"study": "s", "corpus": "c", "protocol": "parts", "extractor": "m"})
-    scores = [Score(run, str(part), "", "redundancy", value) for part, value in enumerate((0.1, 0.8, 0.3), 1)]
+    scores = [
+        Score(run, str(part), "", "redundancy", value)
+        for part, value in enumerate((0.1, 0.8, 0.3), 1)
+    ]
     (panel,) = lost_in_the_middle.draw(TableInputs(scores=ScoreIndex(scores)))["concat"]
     mine = list(rows_of(panel))
-    assert [(row["position"], row["value"]) for row in mine] == [(0.1667, 0.1), (0.5, 0.8), (0.8333, 0.3)]
+    assert [(row["position"], row["value"]) for row in mine] == [
+        (0.1667, 0.1),
+        (0.5, 0.8),
+        (0.8333, 0.3),
+    ]
     assert [row["part"] for row in mine] == ["1 of 3", "2 of 3", "3 of 3"]
     assert {row["series"] for row in mine} == {"m"}
 
@@ -226,7 +307,12 @@ def test_plot_of_the_workflow_shows_the_f1_of_the_scores(tmp_path: Path) -> None
     perfect = Results(tmp_path / "study")
     perfect.run("casrel", quality=1.0, corpus="demo", sentences=40)
     out = tmp_path / "p.svg"
-    assert main(["plots", "--name", "type-f1", "--scores", *map(str, perfect.scores), "--out", str(out)]) == 0
+    assert (
+        main(
+            ["plots", "--name", "type-f1", "--scores", *map(str, perfect.scores), "--out", str(out)]
+        )
+        == 0
+    )
     assert "CasRel" in text_of(out)
     panel = json.loads(out.with_suffix(".json").read_text(encoding="utf-8"))["concat"][0]
     f1_by_type = {row["series"]: row["value"] for row in panel["data"]["values"]}

@@ -16,7 +16,15 @@ from support.latex import check_fits, needs_pdflatex
 from support.outline import Outline
 from tripleaudit.core.errors import UserError
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
-from tripleaudit.tables.render import FORMS, escape, to_csv, to_html, to_latex, to_markdown, write_table
+from tripleaudit.tables.render import (
+    FORMS,
+    escape,
+    to_csv,
+    to_html,
+    to_latex,
+    to_markdown,
+    write_table,
+)
 from tripleaudit.tables.render.json_form import read_table, to_json
 from tripleaudit.tables.render.lines import lines_of
 from tripleaudit.tables.render.markup import SHARED, templates
@@ -25,19 +33,41 @@ EVIL = "<script>alert('x')</script> & _a_ 50% $x$ | \\ {b} #1 ~ ^ `c` [d](e) \"q
 
 
 def table(label: str = "CasRel", cell: Cell | None = None, **options) -> Table:
-    cells = (cell or Cell(88.31, 1, sd=0.42, low=87.1, high=89.2, seeds=3, reported="88.3", bold=True), Cell())
-    columns, rows = [Column("F1", "WebNLG"), Column("Entire", "WebNLG")], [Row(label, cells, "WebNLG")]
-    return Table("type-f1", "F1 & more", columns, rows, "Method", "Corpus", ["Exact matching."], **options)
+    cells = (
+        cell or Cell(88.31, 1, sd=0.42, low=87.1, high=89.2, seeds=3, reported="88.3", bold=True),
+        Cell(),
+    )
+    columns, rows = (
+        [Column("F1", "WebNLG"), Column("Entire", "WebNLG")],
+        [Row(label, cells, "WebNLG")],
+    )
+    return Table(
+        "type-f1", "F1 & more", columns, rows, "Method", "Corpus", ["Exact matching."], **options
+    )
 
 
 def test_cell_lines() -> None:
-    lines = lines_of(Cell(88.31, 1, sd=0.42, low=87.1, high=89.2, reported="88.4", change=-0.02, reported_change="0.5"))
+    lines = lines_of(
+        Cell(
+            88.31,
+            1,
+            sd=0.42,
+            low=87.1,
+            high=89.2,
+            reported="88.4",
+            change=-0.02,
+            reported_change="0.5",
+        )
+    )
     assert (lines.main, lines.interval) == ("88.3 ± 0.4 (0.0)", "[87.1, 89.2]")
     assert (lines.reported, lines.difference) == ("88.4 (+0.5)", "-0.1")
     gap = lines_of(Cell(reported="88.4"))
     assert (gap.main, gap.reported, gap.difference) == ("–", "88.4", "")
     assert lines_of(Cell(text="")).main == ""
-    assert number(-0.04, 1) == number(-0.04, 1, sign=True) == "0.0" and number(0.26, 1, sign=True) == "+0.3"
+    assert (
+        number(-0.04, 1) == number(-0.04, 1, sign=True) == "0.0"
+        and number(0.26, 1, sign=True) == "+0.3"
+    )
 
 
 def test_difference_is_that_of_the_shown_numbers() -> None:
@@ -48,7 +78,14 @@ def test_difference_is_that_of_the_shown_numbers() -> None:
 
 def test_csv_has_numbers_in_columns_of_their_own() -> None:
     (row,) = csv.DictReader(io.StringIO(to_csv(table())))
-    f1 = {"": "88.3", " sd": "0.4", " low": "87.1", " high": "89.2", " reported": "88.3", " difference": "0.0"}
+    f1 = {
+        "": "88.3",
+        " sd": "0.4",
+        " low": "87.1",
+        " high": "89.2",
+        " reported": "88.3",
+        " difference": "0.0",
+    }
     f1 = {f"WebNLG F1{name}": value for name, value in {**f1, " significant": "yes"}.items()}
     assert row == {"Corpus": "WebNLG", "Method": "CasRel", **f1, "WebNLG Entire": "", "Seeds": "3"}
 
@@ -69,9 +106,17 @@ def test_latex_form() -> None:
     text = to_latex(table())
     assert "\\multicolumn{2}{c}{WebNLG} \\\\\n\\cmidrule(lr){3-4}\n" in text
     assert "\nCorpus & Method & F1 & Entire \\\\\n" in text
-    mixed = replace(table(), columns=[Column("F1"), Column("P", "A")], rows=[replace(table().rows[0], group="")])
-    assert "{c}{} & \\multicolumn{1}{c}{A} \\\\\n\\cmidrule(lr){3-3}\nMethod & F1 & P \\\\\n" in to_latex(mixed)
-    assert "\\textbf{88.3 \\ensuremath{\\pm} 0.4}\\\\ \\scriptsize [87.1, 89.2]\\\\ \\scriptsize reported 88.3" in text
+    mixed = replace(
+        table(), columns=[Column("F1"), Column("P", "A")], rows=[replace(table().rows[0], group="")]
+    )
+    assert (
+        "{c}{} & \\multicolumn{1}{c}{A} \\\\\n\\cmidrule(lr){3-3}\nMethod & F1 & P \\\\\n"
+        in to_latex(mixed)
+    )
+    assert (
+        "\\textbf{88.3 \\ensuremath{\\pm} 0.4}\\\\ \\scriptsize [87.1, 89.2]\\\\ \\scriptsize reported 88.3"
+        in text
+    )
     assert " & -- \\\\\n\\bottomrule" in text
     assert text.count("\\begin{") == text.count("\\end{") == 4
 
@@ -81,7 +126,15 @@ def test_html_form() -> None:
     elements = Outline(text)
     assert not elements.open and elements.tags.count("td") == 2
     assert text.isascii()
-    for part in ("88.3 ± 0.4", "[87.1, 89.2]", "reported 88.3", "Δ 0.0", "–", "F1 & more", "Exact matching."):
+    for part in (
+        "88.3 ± 0.4",
+        "[87.1, 89.2]",
+        "reported 88.3",
+        "Δ 0.0",
+        "–",
+        "F1 & more",
+        "Exact matching.",
+    ):
         assert part in elements.text
     assert '<th scope="rowgroup" rowspan="1">WebNLG</th>' in text
     assert "<strong>" in text
@@ -103,9 +156,19 @@ def test_minus_is_typeset_and_words_are_not() -> None:
 
 @pytest.mark.parametrize("place", ["label", "group", "column", "caption", "note", "text"])
 def test_untrusted_text_is_shown_and_does_nothing(place: str) -> None:
-    shown = {"label": "x", "group": "g", "column": "F1", "caption": "caption", "note": "note", "text": "1", place: EVIL}
+    shown = {
+        "label": "x",
+        "group": "g",
+        "column": "F1",
+        "caption": "caption",
+        "note": "note",
+        "text": "1",
+        place: EVIL,
+    }
     rows = [Row(shown["label"], (Cell(text=shown["text"]),), shown["group"])]
-    made = Table("t", shown["caption"], [Column(shown["column"], "group")], rows, notes=[shown["note"]])
+    made = Table(
+        "t", shown["caption"], [Column(shown["column"], "group")], rows, notes=[shown["note"]]
+    )
     html = to_html(made)
     elements = Outline(html)
     assert "script" not in elements.tags and "<script" not in html
@@ -115,7 +178,9 @@ def test_untrusted_text_is_shown_and_does_nothing(place: str) -> None:
     rows = [line for line in markdown.splitlines() if line.startswith("|")]
     assert len(rows) == 3 and len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) == 1
     latex = to_latex(made)
-    shown = latex.replace("\\%", "").replace("% needs \\usepackage{booktabs,tabularx,adjustbox}", "")
+    shown = latex.replace("\\%", "").replace(
+        "% needs \\usepackage{booktabs,tabularx,adjustbox}", ""
+    )
     assert "%" not in shown
     assert "\\textless{}script\\textgreater{}" in latex and "\\_a\\_ 50\\% \\$x\\$" in latex
     for render in FORMS.values():
@@ -125,7 +190,9 @@ def test_untrusted_text_is_shown_and_does_nothing(place: str) -> None:
 def test_what_turns_the_direction_of_writing_is_replaced() -> None:
     kinds = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
     chars = [chr(code) for code in range(0xA0, 0x3000)]
-    turning = {char for char in chars if unicodedata.bidirectional(char) in kinds} | set("\u200e\u200f\u061c")
+    turning = {char for char in chars if unicodedata.bidirectional(char) in kinds} | set(
+        "\u200e\u200f\u061c"
+    )
     assert {char for char in chars if escape.clean(char) == "\ufffd"} == turning
 
 
@@ -178,39 +245,68 @@ def test_a_fraction_in_percent_has_its_interval_and_two_decimals_less() -> None:
 
 def test_all_forms_are_written(tmp_path: Path) -> None:
     paths = write_table(table(), tmp_path / "tables" / "type-f1")
-    assert [path.name for path in paths] == [f"type-f1.{form}" for form in ("csv", "md", "tex", "html", "json")]
+    assert [path.name for path in paths] == [
+        f"type-f1.{form}" for form in ("csv", "md", "tex", "html", "json")
+    ]
     assert to_json(read_table(paths[-1])) == to_json(table())
     assert all(path.stat().st_size for path in paths)
 
 
 def test_json_keeps_what_the_page_needs_of_a_table(tmp_path: Path) -> None:
     for order, overview in ((14.5, (("F1", {"metric": "f1"}),)), (math.inf, None), (math.inf, ())):
-        made = replace(table(), order=order, overview=overview, question="Who wins?", answer="Nobody.")
+        made = replace(
+            table(), order=order, overview=overview, question="Who wins?", answer="Nobody."
+        )
         path = tmp_path / "t.json"
         path.write_text(to_json(made), encoding="utf-8")
-        json.loads(path.read_text(encoding="utf-8"), parse_constant=pytest.fail)  # JSON has no infinity
+        json.loads(
+            path.read_text(encoding="utf-8"), parse_constant=pytest.fail
+        )  # JSON has no infinity
         assert to_json(read_table(path)) == to_json(made)
 
 
 def shaped(columns: int, rows: int, cell: Cell, style: str = "") -> Table:
     """A table with groups, as long and wide as a study's."""
     heads = [Column(f"Metric {place}", f"Corpus {place // 3}") for place in range(columns)]
-    lines = [Row(f"TPLinker+EN {number}", (cell,) * columns, f"Corpus {number // 8}") for number in range(rows)]
-    notes = ["[low, high] is the interval.", *(f"Note {number} says what a reader must know." for number in range(20))]
+    lines = [
+        Row(f"TPLinker+EN {number}", (cell,) * columns, f"Corpus {number // 8}")
+        for number in range(rows)
+    ]
+    notes = [
+        "[low, high] is the interval.",
+        *(f"Note {number} says what a reader must know." for number in range(20)),
+    ]
     return Table("wide", "A caption " * 12, heads, lines, "Method", "Corpus", notes, style)
 
 
-FULL = Cell(88.8, 1, sd=0.4, low=86.1, high=90.3, change=1.2, reported="88.3", reported_change="0.5", mark="†‡")
+FULL = Cell(
+    88.8,
+    1,
+    sd=0.4,
+    low=86.1,
+    high=90.3,
+    change=1.2,
+    reported="88.3",
+    reported_change="0.5",
+    mark="†‡",
+)
 
 
 @needs_pdflatex
 def test_latex_compiles_and_fits_the_page(tmp_path: Path) -> None:
     cell = Cell(-1.5, 1, sd=0.1, low=-2, high=1, reported="1.0", change=1.0, reported_change="2")
     made = table(escape.clean(EVIL), cell)
-    notes = Table(made.name, EVIL, made.columns, made.rows, notes=["± – − ≥ × → ↑ ↓ Δ κ ° “a” … · ’", EVIL])
+    notes = Table(
+        made.name, EVIL, made.columns, made.rows, notes=["± – − ≥ × → ↑ ↓ Δ κ ° “a” … · ’", EVIL]
+    )
     rows = [Row("a", (Cell(text="some words " * 40), Cell(1.0)))]
     words = Table("words", "Texts.", [Column("Text"), Column("n")], rows)
-    shapes = [shaped(18, 20, FULL), shaped(3, 150, FULL), shaped(18, 20, FULL, "paper"), shaped(2, 1, Cell())]
+    shapes = [
+        shaped(18, 20, FULL),
+        shaped(3, 150, FULL),
+        shaped(18, 20, FULL, "paper"),
+        shaped(2, 1, Cell()),
+    ]
     check_fits(map(to_latex, (made, notes, words, *shapes)), tmp_path)
 
 

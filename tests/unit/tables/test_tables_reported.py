@@ -7,7 +7,13 @@ import pytest
 from tripleaudit.tables import reported
 from tripleaudit.tables.reported import values
 
-COUNTS = {"rte_eval": 520, "zero_cardinality": 412, "minea": 169, "genres": 688, "genres_official": 936}
+COUNTS = {
+    "rte_eval": 520,
+    "zero_cardinality": 412,
+    "minea": 169,
+    "genres": 688,
+    "genres_official": 936,
+}
 
 
 @pytest.mark.parametrize("name", COUNTS)
@@ -43,7 +49,9 @@ def test_shares_add_up_and_totals_fit() -> None:
             if protocol == "augmented":
                 continue
             kinds = ("entirely seen only", "partially seen only", "unseen only", "mixed types")
-            strata = [int(found["7", dataset, protocol, "", kind, "test instances"]) for kind in kinds]
+            strata = [
+                int(found["7", dataset, protocol, "", kind, "test instances"]) for kind in kinds
+            ]
             assert str(sum(strata)) == found["7", dataset, protocol, "", "total", "test instances"]
             assert str(sum(strata)) == found["6", dataset, protocol, "", "test", "instances"]
 
@@ -62,7 +70,10 @@ def test_drops_and_gains_are_differences_of_the_printed_f1() -> None:
             pair = sets if whole else (f"{training} / test NZ", f"{training} / test WZ")
             first, second = (f1("3", dataset, one, model, variant) for one in pair)
         elif metric == "F1_gain_points":
-            first, second = f1("5", dataset, setting, model, variant), f1("3", dataset, sets[1], model, variant)
+            first, second = (
+                f1("5", dataset, setting, model, variant),
+                f1("3", dataset, sets[1], model, variant),
+            )
         else:
             continue
         assert 100 * (first - second) == pytest.approx(float(value), abs=0.11)
@@ -71,10 +82,24 @@ def test_drops_and_gains_are_differences_of_the_printed_f1() -> None:
 
 
 def test_look_up_by_the_projects_names() -> None:
-    assert reported.rte(1, "webnlg", "original", "entirely_seen_pct", variant="test triples") == "91.10"
-    assert reported.rte(3, "nyt24", "rearranged", "F1", model="tplinker", variant="entity noising") == "64.5"
+    assert (
+        reported.rte(1, "webnlg", "original", "entirely_seen_pct", variant="test triples")
+        == "91.10"
+    )
+    assert (
+        reported.rte(3, "nyt24", "rearranged", "F1", model="tplinker", variant="entity noising")
+        == "64.5"
+    )
     assert reported.rte(1, "demo", "original", "entirely_seen_pct", variant="test triples") is None
     assert reported.rte(3, "webnlg", "original", "F1", model="mine", variant="baseline") is None
     setting = "train NZ / test WZ"
-    assert reported.cardinality(3, "nyt24star", setting, "F1", model="onerel", variant="exact entity match") == "0.780"
-    assert reported.cardinality(6, "nyt29star", "train WZ", "training_minutes", model="zcc-mcml") == "25.65"
+    assert (
+        reported.cardinality(
+            3, "nyt24star", setting, "F1", model="onerel", variant="exact entity match"
+        )
+        == "0.780"
+    )
+    assert (
+        reported.cardinality(6, "nyt29star", "train WZ", "training_minutes", model="zcc-mcml")
+        == "25.65"
+    )

@@ -1,4 +1,6 @@
-"""Tables of a study with several seeds: means and deviations, joint intervals, tests, marks, in every form."""
+"""Tables of a study with several seeds: means and deviations, joint intervals, tests, marks, in
+every form.
+"""
 
 import functools
 import statistics
@@ -33,7 +35,14 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
         for training, testing, zero in (("nz", "wz", 60), ("wz", "nz", 0), ("wz", "wz", 60)):
             shape = {"training": training, "testing": testing, "zero": zero}
             made.run(extractor, quality=quality, seeds=SEEDS, sentences=80, **shape)
-        made.run(f"zcc-binary+{extractor}", quality=quality, testing="wz", zero=60, seeds=SEEDS, sentences=80)
+        made.run(
+            f"zcc-binary+{extractor}",
+            quality=quality,
+            testing="wz",
+            zero=60,
+            seeds=SEEDS,
+            sentences=80,
+        )
     made.classifier("zcc-binary", quality=0.8, corpus="webnlg", seeds=SEEDS)
     made.classifier("zcc-mcml", quality=0.5, corpus="webnlg", seeds=SEEDS)
     return made
@@ -52,7 +61,11 @@ def table(inputs: TableInputs) -> Callable[[str], Table]:
 
 def stacked(results: Results, extractor: str) -> np.ndarray:
     """Counts ``[sentences, seeds, 3]`` of the original nz runs, read from the files."""
-    files = [path for path in results.counts if path.name.startswith(f"webnlg-original-nz-nz-{extractor}-none-")]
+    files = [
+        path
+        for path in results.counts
+        if path.name.startswith(f"webnlg-original-nz-nz-{extractor}-none-")
+    ]
     assert len(files) == len(SEEDS)
     return np.stack([load_counts(path).of("exact-string", "all") for path in files], axis=1)
 
@@ -66,10 +79,15 @@ def stacked(results: Results, extractor: str) -> np.ndarray:
         ([3], "3 seeds; values are means", True, False),
     ],
 )
-def test_notes_say_what_the_number_of_seeds_means(seeds: list[int], trained: str, several: bool, two: bool) -> None:
+def test_notes_say_what_the_number_of_seeds_means(
+    seeds: list[int], trained: str, several: bool, two: bool
+) -> None:
     said = " ".join(notes([Cell(1.0, seeds=number, bold=True) for number in seeds], None))
     assert f"Trained with {trained}" in said
-    assert ("sentences and trained runs" in said, "over sentences and runs" in said) == (several, several)
+    assert ("sentences and trained runs" in said, "over sentences and runs" in said) == (
+        several,
+        several,
+    )
     assert (ONE_SEED in said, "Two runs hardly" in said) == (not several, two)
 
 
@@ -84,28 +102,40 @@ def test_mean_deviation_and_interval_by_hand(results: Results, table: Callable) 
     assert cell.seeds == 3
 
 
-@pytest.mark.parametrize("name", ["type-f1", "rearranged", "sifted", "augmented", "end-to-end", "two-step", "zcc"])
-def test_every_table_of_scores_has_means_deviations_and_intervals(name: str, table: Callable, kept: Callable) -> None:
+@pytest.mark.parametrize(
+    "name", ["type-f1", "rearranged", "sifted", "augmented", "end-to-end", "two-step", "zcc"]
+)
+def test_every_table_of_scores_has_means_deviations_and_intervals(
+    name: str, table: Callable, kept: Callable
+) -> None:
     kept(f"tables/{name}-of-three-seeds.md", told(table(name)))
 
 
-def test_winner_over_several_seeds_follows_from_holm_corrected_tests(results: Results, table: Callable) -> None:
+def test_winner_over_several_seeds_follows_from_holm_corrected_tests(
+    results: Results, table: Callable
+) -> None:
     bold = {row.label for row in table("type-f1").rows if row.cells[0].bold}
     assert bold == {"OneRel"}
     best, *rivals = (stacked(results, name) for name in ("onerel", "prgc", "casrel"))
     assert max(holm([randomisation_test(best, rival) for rival in rivals])) < 0.05
-    assert randomisation_test(*rivals) > 0.05  # the other two, so that none of them could win without OneRel
+    assert (
+        randomisation_test(*rivals) > 0.05
+    )  # the other two, so that none of them could win without OneRel
     two = results.inputs()
     two.scores.runs = [run for run in two.scores.runs if run.extractor != "onerel"]
     assert not any(cell.bold for row in build_table("type-f1", two).rows for cell in row.cells[:1])
-    without = build_table("type-f1", load_inputs(scores=results.scores))  # the counts, which the test needs
+    without = build_table(
+        "type-f1", load_inputs(scores=results.scores)
+    )  # the counts, which the test needs
     assert not any(cell.bold for cell in without.cells)
     # and of the luck of the runs the seeds' own intervals know nothing
     own, joint = (each.cell("CasRel", "F1") for each in (without, table("type-f1")))
     assert (own.value, own.sd, own.low, own.high) == (joint.value, joint.sd, None, None)
 
 
-def test_baselines_stand_last_without_seeds_and_outside_the_contest(tmp_path: Path, kept: Callable) -> None:
+def test_baselines_stand_last_without_seeds_and_outside_the_contest(
+    tmp_path: Path, kept: Callable
+) -> None:
     made = Results(tmp_path)
     for name, quality in (("casrel", 0.5), ("onerel", 0.9)):
         made.run(name, quality=quality, seeds=SEEDS, sentences=80)
@@ -119,13 +149,18 @@ def test_baselines_stand_last_without_seeds_and_outside_the_contest(tmp_path: Pa
     for name in ("type-f1", "zcc"):
         kept(f"tables/{name}-with-baselines.md", told(build_table(name, both)))
     without = build_table("type-f1", plain)
-    assert "looking up" not in without.answer and not any("Baselines" in note for note in without.notes)
+    assert "looking up" not in without.answer and not any(
+        "Baselines" in note for note in without.notes
+    )
 
 
 def test_drops_are_means_of_differences_by_seed(inputs: TableInputs, table: Callable) -> None:
     cell = table("end-to-end").cell("CasRel", "NZ→WZ", "WebNLG, trained NZ")
     run = RunKey("webnlg", "original", "nz", "nz", "casrel")
-    nz, wz = (inputs.scores.values(run._replace(testing=t), "all", "exact-string", "f1") for t in ("nz", "wz"))
+    nz, wz = (
+        inputs.scores.values(run._replace(testing=t), "all", "exact-string", "f1")
+        for t in ("nz", "wz")
+    )
     falls = [100 * (nz[seed] - wz[seed]) for seed in ("1", "2", "3")]
     assert cell.value == pytest.approx(statistics.fmean(falls))
     assert cell.sd == pytest.approx(statistics.stdev(falls))

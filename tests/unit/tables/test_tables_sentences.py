@@ -1,4 +1,6 @@
-"""Tables that show sentences and words: variants of one sentence, clue words, and what splits share."""
+"""Tables that show sentences and words: variants of one sentence, clue words, and what splits
+share.
+"""
 
 import json
 
@@ -17,12 +19,19 @@ from tripleaudit.tables.render.json_form import read_table
 
 def sentence(name, subject, object_):
     text = f"{subject} leads {object_} ."
-    return Sentence(name, text, (Triple(Span(0, len(subject), subject), "leads", Span(None, None, object_)),))
+    return Sentence(
+        name, text, (Triple(Span(0, len(subject), subject), "leads", Span(None, None, object_)),)
+    )
 
 
 def example(tmp_path, train, test, augmented):
     paths = {}
-    for name, sentences in (("train", train), ("valid", train[:1]), ("test", test), ("augmented", augmented)):
+    for name, sentences in (
+        ("train", train),
+        ("valid", train[:1]),
+        ("test", test),
+        ("augmented", augmented),
+    ):
         paths[name] = tmp_path / f"{name}.jsonl"
         save_sentences(paths[name], sentences)
     keys = {"study": "s", "corpus": "webnlg", "protocol": "augmented"}
@@ -37,7 +46,10 @@ def test_the_first_sentence_whose_variants_all_differ_is_shown(tmp_path, kept):
     test = [sentence("a", "Ann", "Oslo"), sentence("b", "Bob", "Rome")]
     augmented = [
         *(sentence(f"a.{part}", "Ann", "Oslo") for part in ("ss", "uu")),
-        *(sentence(f"b.{part}", *names) for part, names in (("ss", ("Ann", "Rome")), ("uu", ("Eve", "Lima")))),
+        *(
+            sentence(f"b.{part}", *names)
+            for part, names in (("ss", ("Ann", "Rome")), ("uu", ("Eve", "Lima")))
+        ),
     ]
     kept("tables/augmented-example.md", told(example(tmp_path, train, test, augmented)))
     none = example(tmp_path, train, test[:1], augmented[:2])
@@ -45,7 +57,10 @@ def test_the_first_sentence_whose_variants_all_differ_is_shown(tmp_path, kept):
 
 
 def test_webnlgs_published_variants(real_data, tmp_path):
-    test, augmented = (read_registered(name, "test", real_data).sentences for name in ("webnlg", "webnlg-augmented"))
+    test, augmented = (
+        read_registered(name, "test", real_data).sentences
+        for name in ("webnlg", "webnlg-augmented")
+    )
     train = read_registered("webnlg", "train", real_data).sentences
     shown = example(tmp_path, train, test, named_by_position(test, augmented))
     assert [row.label for row in shown.rows] == ["Original", "ss", "su", "us", "uu"]
@@ -56,7 +71,9 @@ def test_webnlgs_published_variants(real_data, tmp_path):
 def curve(folder, name, passed, rejected=None):
     path = folder / f"{name}.json"
     keys = {"corpus": "demo", "extractor": "zcc-binary"}
-    path.write_text(json.dumps({"keys": keys, "clues": {"passed": passed, "rejected": rejected or {}}}))
+    path.write_text(
+        json.dumps({"keys": keys, "clues": {"passed": passed, "rejected": rejected or {}}})
+    )
     return path
 
 
@@ -65,11 +82,16 @@ def test_seeds_are_counted_together_and_names_distinguished_from_other_words(tmp
         curve(tmp_path, "1", {"born": [20, 19, 0], "harrow": [10, 5, 10]}, {"weather": [4, 1, 0]}),
         curve(tmp_path, "2", {"born": [10, 9, 0], **{f"rare{n}": [1, 1, 0] for n in range(5)}}),
     ]
-    kept("tables/clue-words.md", told(build_table("clue-words", load_inputs(files={"curves": files}))))
+    kept(
+        "tables/clue-words.md",
+        told(build_table("clue-words", load_inputs(files={"curves": files}))),
+    )
 
 
 def test_few_sentences_say_what_it_takes(tmp_path):
-    table = build_table("clue-words", load_inputs(files={"curves": [curve(tmp_path, "1", {"born": [29, 29, 0]})]}))
+    table = build_table(
+        "clue-words", load_inputs(files={"curves": [curve(tmp_path, "1", {"born": [29, 29, 0]})]})
+    )
     assert "29 sentences with a clue word, too few: it takes 30" in table.answer
 
 
@@ -83,9 +105,26 @@ def leakage(folder, test, name="nan"):
         write_jsonl(folder / "raw.jsonl", rows)
         counts.append(str(folder / f"{split}.counts.json"))
         out = folder / f"{split}.prepared.jsonl"
-        assert main(["prepare", "--source", str(folder / "raw.jsonl"), "--out", str(out), "--report", counts[-1]]) == 0
+        assert (
+            main(
+                [
+                    "prepare",
+                    "--source",
+                    str(folder / "raw.jsonl"),
+                    "--out",
+                    str(out),
+                    "--report",
+                    counts[-1],
+                ]
+            )
+            == 0
+        )
         rows = rows[-1:]
-    for split, sentences in (("train", TRAIN), ("valid", [Sentence("v", "It rained .")]), ("test", test)):
+    for split, sentences in (
+        ("train", TRAIN),
+        ("valid", [Sentence("v", "It rained .")]),
+        ("test", test),
+    ):
         save_sentences(folder / f"{split}.jsonl", sentences)
     keys = {"study": "s", "corpus": "demo", "protocol": "original"}
     splits = [folder / f"{split}.jsonl" for split in ("train", "valid", "test")]
@@ -94,14 +133,19 @@ def leakage(folder, test, name="nan"):
     return read_table(folder / "leakage.json")
 
 
-def test_sentences_of_a_test_set_that_training_has_stand_in_a_table_and_above_the_page(tmp_path, kept):
+def test_sentences_of_a_test_set_that_training_has_stand_in_a_table_and_above_the_page(
+    tmp_path, kept
+):
     others = [Sentence("n", "Nobody is here ."), Sentence("o", "It snowed .")]
     found = leakage(tmp_path, [TRAIN[0], Sentence("c", TRAIN[1].text.upper()), *others])
     kept("tables/leakage.md", told(found))
     leak, left = found.warnings
     said = "2 of 4 test sentences of Demo, Ori. are in training, up to case and punctuation, such as 0: "
     assert leak.startswith(said)
-    assert left.startswith("Demo, train: 1 triples have a name like nan or NULL") and str(tmp_path) not in left
+    assert (
+        left.startswith("Demo, train: 1 triples have a name like nan or NULL")
+        and str(tmp_path) not in left
+    )
     assert left in found.notes and found.answer == f"{leak} {left}"
     assert len(leakage(tmp_path, others).warnings) == 1  # nothing is shared: what reading found
 
@@ -109,4 +153,7 @@ def test_sentences_of_a_test_set_that_training_has_stand_in_a_table_and_above_th
 def test_the_answer_counts_test_sentences_that_are_near_ones_of_training(tmp_path):
     near = Sentence("n", f"{TRAIN[0].text} Yes .")
     found = leakage(tmp_path, [near, Sentence("o", "It snowed .")], name="x")
-    assert found.answer == "No test sentence is in training; near one of training are Demo, Ori.: 1 (50.0 %)."
+    assert (
+        found.answer
+        == "No test sentence is in training; near one of training are Demo, Ori.: 1 (50.0 %)."
+    )

@@ -10,7 +10,14 @@ from tripleaudit.tables.building import build_table
 from tripleaudit.tables.render import to_markdown
 from tripleaudit.tables.unread_answers import UNREAD
 
-KEYS = {"study": "s", "corpus": "demo", "protocol": "original", "training": "nz", "testing": "nz", "noise": "none"}
+KEYS = {
+    "study": "s",
+    "corpus": "demo",
+    "protocol": "original",
+    "training": "nz",
+    "testing": "nz",
+    "noise": "none",
+}
 RIGHT, WRONG = (1, 1, 1), (0, 1, 1)
 
 
@@ -22,17 +29,36 @@ def counts_of(name: str, rows: list) -> SentenceCounts:
 
 def fact_of(name: str, rows: int, **answers: int) -> dict:
     keys = {**KEYS, "extractor": name, "seed": ""}
-    took = {"failed": None, "queried": rows, "of": rows, "sentences": rows, "triples": rows, "not_in_text": 0}
-    return {"keys": keys, "system": name, "kind": "endpoint", "device": "a service", **took, **answers}
+    took = {
+        "failed": None,
+        "queried": rows,
+        "of": rows,
+        "sentences": rows,
+        "triples": rows,
+        "not_in_text": 0,
+    }
+    return {
+        "keys": keys,
+        "system": name,
+        "kind": "endpoint",
+        "device": "a service",
+        **took,
+        **answers,
+    }
 
 
 @pytest.fixture
 def table(tmp_path):
-    """``type-f1`` of a model that is right everywhere and one that is wrong everywhere, with answers of the former."""
+    """``type-f1`` of a model that is right everywhere and one that is wrong everywhere, with
+    answers of the former.
+    """
 
     def build(**answers: int):
         counted = [counts_of("good", [RIGHT] * 40), counts_of("bad", [WRONG] * 40)]
-        facts = [fact_of("good", 40, **answers), fact_of("bad", 40, answers=40, unreadable=0, truncated=0)]
+        facts = [
+            fact_of("good", 40, **answers),
+            fact_of("bad", 40, answers=40, unreadable=0, truncated=0),
+        ]
         return build_table("type-f1", tables_of(tmp_path, counted, facts))
 
     return build
@@ -60,8 +86,19 @@ def test_a_model_with_mostly_truncated_answers_does_not_lead_by_minea(tmp_path) 
             "needles": [("max", "minea", rate), ("", "needles", 40), ("max", "found", 40 * rate)],
             "calls": [("", f"status:{status}", count) for status, count in statuses.items()],
         }.items():
-            keys = keys_of({"study": "s", "corpus": "demo", "protocol": protocol, "extractor": model, "seed": "1"})
-            scores += [Score(keys, "all", matching, metric, value, None, None) for matching, metric, value in rows]
+            keys = keys_of(
+                {
+                    "study": "s",
+                    "corpus": "demo",
+                    "protocol": protocol,
+                    "extractor": model,
+                    "seed": "1",
+                }
+            )
+            scores += [
+                Score(keys, "all", matching, metric, value, None, None)
+                for matching, metric, value in rows
+            ]
     inputs = tables_of(tmp_path, [], [], scores)
     for name in ("minea", "llm-comparison"):
         found = build_table(name, inputs)
@@ -73,8 +110,20 @@ def test_a_model_with_mostly_truncated_answers_does_not_lead_by_minea(tmp_path) 
 
 def test_no_value_of_the_paper_stands_next_to_needles_in_other_documents(tmp_path) -> None:
     scores = []
-    for protocol, matching, metric in (("needles", "max", "minea"), ("needles", "", "needles"), ("parts", "", "empty")):
-        keys = keys_of({"study": "s", "corpus": "demo", "protocol": protocol, "extractor": "model", "seed": "1"})
+    for protocol, matching, metric in (
+        ("needles", "max", "minea"),
+        ("needles", "", "needles"),
+        ("parts", "", "empty"),
+    ):
+        keys = keys_of(
+            {
+                "study": "s",
+                "corpus": "demo",
+                "protocol": protocol,
+                "extractor": "model",
+                "seed": "1",
+            }
+        )
         scores.append(Score(keys, "all", matching, metric, 1.0, None, None))
     inputs = tables_of(tmp_path, [], [], scores)
     for name in ("minea", "needle-criteria", "llm-comparison", "lost-in-the-middle", "iterations"):

@@ -25,17 +25,29 @@ def test_forty_relations_are_named(relations: int, more: str) -> None:
 
 
 def test_the_validation_is_in_percent_after_the_epochs_it_took() -> None:
-    assert "- validation F1: 12.3 % (exact strings), after 2 of 3 epochs; validation F1 was flat at the end\n" in card()
-    assert "- validation F1: not measured (exact strings), after 0 of 3 epochs; " in card(best_f1=None, best_epoch=0)
+    assert (
+        "- validation F1: 12.3 % (exact strings), after 2 of 3 epochs; validation F1 was flat at the end\n"
+        in card()
+    )
+    assert "- validation F1: not measured (exact strings), after 0 of 3 epochs; " in card(
+        best_f1=None, best_epoch=0
+    )
 
 
 @pytest.mark.parametrize(
     ("flat", "said"),
-    [(False, "validation F1 was still rising at the end, "), (None, "too few evaluations to know whether validation ")],
+    [
+        (False, "validation F1 was still rising at the end, "),
+        (None, "too few evaluations to know whether validation "),
+    ],
 )
 def test_an_unfinished_training_is_called_so(flat: bool | None, said: str) -> None:
     assert f"after 2 of 3 epochs; {said}" in card(convergence={"flat": flat})
 
 
 def test_paths_of_a_machine_and_packages_that_are_not_there_stay_out() -> None:
-    assert "/x.py" not in card() and "- packages: torch 2.11\n" in card() and "- code: no checkout\n" in card()
+    assert (
+        "/x.py" not in card()
+        and "- packages: torch 2.11\n" in card()
+        and "- code: no checkout\n" in card()
+    )

@@ -1,4 +1,6 @@
-"""How a training had ended, on histories of real shapes and on curves of which it is known what was left to gain."""
+"""How a training had ended, on histories of real shapes and on curves of which it is known what
+was left to gain.
+"""
 
 import json
 from dataclasses import replace
@@ -11,11 +13,23 @@ from tripleaudit.core.files import read_json, write_json
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.systems.facts import write_training_facts
-from tripleaudit.training.convergence import CONVERGED, FLAT, MARGIN, RISING, convergence, doubled, pace, verdict
+from tripleaudit.training.convergence import (
+    CONVERGED,
+    FLAT,
+    MARGIN,
+    RISING,
+    convergence,
+    doubled,
+    pace,
+    verdict,
+)
 
 
 def history(*scores: float, every: int = 10) -> list[dict]:
-    rows = [{"step": every * number, "f1": score, "precision": 0.5} for number, score in enumerate(scores, 1)]
+    rows = [
+        {"step": every * number, "f1": score, "precision": 0.5}
+        for number, score in enumerate(scores, 1)
+    ]
     return [{"step": 5, "loss": 1.0}, *rows]
 
 
@@ -34,7 +48,9 @@ def test_the_slope_is_that_of_the_last_half_and_its_error_by_hand():
     (slope, _), covariance = np.polyfit(x, y, 1, cov=True)
     assert found["slope"] == pytest.approx(slope * 6 / 10)
     assert found["error"] == pytest.approx(np.sqrt(covariance[0, 0]) * 6 / 10)
-    assert convergence(history(0, 0, 0.4, 0.4))["slope"] == pytest.approx(0.16 * 4 / 10)  # four evaluations at least
+    assert convergence(history(0, 0, 0.4, 0.4))["slope"] == pytest.approx(
+        0.16 * 4 / 10
+    )  # four evaluations at least
 
 
 @pytest.mark.parametrize(
@@ -64,7 +80,9 @@ def test_a_training_without_steps_says_nothing():
 
 @pytest.mark.parametrize(("rise", "flat"), [(0.004, True), (0.006, False)])
 def test_half_a_point_in_a_tenth_of_the_training_may_still_come(rise: float, flat: bool):
-    scores = [0.5 + rise * number / 2 for number in range(20)]  # each of 20 evaluations is half a tenth
+    scores = [
+        0.5 + rise * number / 2 for number in range(20)
+    ]  # each of 20 evaluations is half a tenth
     found = convergence(history(*scores))
     assert found["slope"] == pytest.approx(rise) and found["flat"] is flat
 
@@ -80,7 +98,12 @@ TWICE = {"best_f1": 0.8, "steps": 100, "epochs": 20}
     ("gain", "high", "history", "how"),
     [
         (0.1, 0.2, said(0.0, True), RISING),
-        (0.002, 0.0099, said(0.02, False), CONVERGED),  # shown to gain less than a point, whatever the slope
+        (
+            0.002,
+            0.0099,
+            said(0.02, False),
+            CONVERGED,
+        ),  # shown to gain less than a point, whatever the slope
         (0.0, 0.0, said(None, None), CONVERGED),
         (0.002, 0.02, said(0.0, True), FLAT),  # not shown: as much as the history says, no more
         (0.002, 0.02, said(0.02, False), RISING),
@@ -88,7 +111,9 @@ TWICE = {"best_f1": 0.8, "steps": 100, "epochs": 20}
         (0.0, 0.0, said(0.0, False), RISING),  # nothing learnt, however long
     ],
 )
-def test_a_training_has_converged_where_the_interval_of_the_gain_is_below_the_margin(gain, high, history, how):
+def test_a_training_has_converged_where_the_interval_of_the_gain_is_below_the_margin(
+    gain, high, history, how
+):
     twice = doubled({"best_f1": 0.8 - gain}, TWICE, None if high is None else (-0.01, high))
     assert twice["gain"] == pytest.approx(gain) and twice.get("high") == high
     assert verdict([history], twice) == how
@@ -97,16 +122,33 @@ def test_a_training_has_converged_where_the_interval_of_the_gain_is_below_the_ma
 
 @pytest.mark.parametrize(("changed", "how"), [(0, CONVERGED), (2, FLAT), (9, RISING)])
 def test_the_gain_is_measured_on_the_predictions_of_both_trainings(tmp_path, changed, how):
-    """Of 200 validation sentences the longer training finds some more: none, one point's worth not excluded, many."""
+    """Of 200 validation sentences the longer training finds some more: none, one point's worth
+    not excluded, many.
+    """
     gold = [Sentence(f"v{number}", TEXT, (KINDS["unseen"],)) for number in range(200)]
     files = {}
     for name, found in (("valid", 200), ("single", 150), ("double", 150 + changed)):
         files[name] = tmp_path / f"{name}.jsonl"
-        rows = [replace(one, triples=one.triples if number < found else ()) for number, one in enumerate(gold)]
+        rows = [
+            replace(one, triples=one.triples if number < found else ())
+            for number, one in enumerate(gold)
+        ]
         save_sentences(files[name], rows)
-    keys = {"corpus": "c", "protocol": "original", "training": "nz", "extractor": "casrel", "noise": "none", "seed": 1}
+    keys = {
+        "corpus": "c",
+        "protocol": "original",
+        "training": "nz",
+        "extractor": "casrel",
+        "noise": "none",
+        "seed": 1,
+    }
     for name, found in (("single", 150), ("double", 150 + changed)):
-        training = {"best_f1": 2 * found / (200 + found), "steps": 10, "epochs": 1, "convergence": said(0.0, True)}
+        training = {
+            "best_f1": 2 * found / (200 + found),
+            "steps": 10,
+            "epochs": 1,
+            "convergence": said(0.0, True),
+        }
         record = {"training": {**training, "settings": {}}, "device": "cpu", "finished": "now"}
         write_json(tmp_path / f"{name}.json", record)
     write_training_facts(
@@ -126,7 +168,10 @@ def test_the_gain_is_measured_on_the_predictions_of_both_trainings(tmp_path, cha
         ([said(0.006, False)], RISING),
         ([said(0.004, False, 0.002)], RISING),
         ([said(None, None)], None),
-        ([said(-0.002, True), said(0.004, True), said(0.012, False)], FLAT),  # 0.47 points in the mean
+        (
+            [said(-0.002, True), said(0.004, True), said(0.012, False)],
+            FLAT,
+        ),  # 0.47 points in the mean
         ([said(-0.002, True), said(0.004, True), said(0.014, False)], RISING),  # 0.53
         ([said(0.004, False, 0.0015)] * 3, FLAT),  # the error of a mean is smaller
         ([said(0.004, False, 0.003)] * 3, RISING),
@@ -148,30 +193,41 @@ def test_a_table_shows_the_slope_that_decides():
 def test_the_trainings_on_a_gpu_are_distinguished(real_data):
     """CasRel, of which a longer training gains 2.7 points, and PtrNet, 7, are not flat."""
     found = {
-        path.parent.name: convergence([json.loads(line) for line in path.read_text().splitlines()])["flat"]
+        path.parent.name: convergence([json.loads(line) for line in path.read_text().splitlines()])[
+            "flat"
+        ]
         for path in (real_data / "gpu-webnlg").glob("*/history.jsonl")
     }
     assert {name for name, flat in found.items() if flat} == {"birte", "pfn"}
-    assert {"casrel", "ptrnet", "tplinker", "mp-tdeer"} <= {name for name, flat in found.items() if flat is False}
+    assert {"casrel", "ptrnet", "tplinker", "mp-tdeer"} <= {
+        name for name, flat in found.items() if flat is False
+    }
 
 
-CURVES = {2.2: lambda t: 0.8 - 0.6 * (1 + 20 * t) ** -0.8, 4.4: lambda t: 0.8 - 0.6 * (1 + 20 * t) ** -0.3}
+CURVES = {
+    2.2: lambda t: 0.8 - 0.6 * (1 + 20 * t) ** -0.8,
+    4.4: lambda t: 0.8 - 0.6 * (1 + 20 * t) ** -0.3,
+}
 
 
 @pytest.mark.parametrize("evaluations", [4, 6, 8, 10, 12])
 @pytest.mark.parametrize("left", CURVES)
 def test_few_trainings_with_points_left_are_called_flat_or_converged(left, evaluations):
-    """Learning curves that gain 2.2 or 4.4 points in twice the time; validation F1 has an error of one point.
+    """Learning curves that gain 2.2 or 4.4 points in twice the time; validation F1 has an error of
+    one point.
 
-    By the slope of the last third, 21 to 48 % of the first were called converged. Each epoch of the longer training is
-    evaluated as often. docs/methods.md has the shares of 4,000 trainings.
+    By the slope of the last third, 21 to 48 % of the first were called converged. Each epoch of the
+    longer training is evaluated as often. docs/methods.md has the shares of 4,000 trainings.
     """
     draws, runs, f = np.random.default_rng(5), 400, CURVES[left]
     t = np.arange(1, 2 * evaluations + 1) / evaluations
     assert 100 * (f(2.0) - f(1.0)) == pytest.approx(left, abs=0.05)
     flat = gained = 0
     for _ in range(runs):
-        single, double = f(t[:evaluations]) + draws.normal(0, 0.01, evaluations), f(t) + draws.normal(0, 0.01, len(t))
+        single, double = (
+            f(t[:evaluations]) + draws.normal(0, 0.01, evaluations),
+            f(t) + draws.normal(0, 0.01, len(t)),
+        )
         came_to = convergence(history(*single, every=100))
         flat += verdict([came_to]) == FLAT
         twice = doubled({"best_f1": single.max()}, {**TWICE, "best_f1": double.max()})
@@ -182,5 +238,8 @@ def test_few_trainings_with_points_left_are_called_flat_or_converged(left, evalu
 @pytest.mark.parametrize("seeds", [1, 3])
 def test_flat_trainings_are_seldom_called_rising(seeds):
     draws = np.random.default_rng(0)
-    trained = [[convergence(history(*(0.7 + draws.normal(0, 0.01, 10)))) for _ in range(seeds)] for _ in range(400)]
+    trained = [
+        [convergence(history(*(0.7 + draws.normal(0, 0.01, 10)))) for _ in range(seeds)]
+        for _ in range(400)
+    ]
     assert np.mean([verdict(each) == FLAT for each in trained]) >= {1: 0.8, 3: 0.98}[seeds]

@@ -46,9 +46,12 @@ def test_batches_hold_every_sentence_once_and_similar_lengths():
         return [[index for _, index in batch] for batch in found]
 
     orders = [numbers(3, 0), numbers(3, 1), numbers(4, 0)]
-    assert len(orders[0]) == 126 and sorted(index for batch in orders[0] for index in batch) == list(range(1003))
+    assert len(orders[0]) == 126 and sorted(
+        index for batch in orders[0] for index in batch
+    ) == list(range(1003))
     spread, plain = (
-        np.mean([np.ptp(lengths[batch]) for batch in each]) for each in (orders[0], numbers(3, 0, grouped=False))
+        np.mean([np.ptp(lengths[batch]) for batch in each])
+        for each in (orders[0], numbers(3, 0, grouped=False))
     )
     assert spread < 0.1 * plain
     assert numbers(3, 0) == orders[0] != orders[1] and orders[0] != orders[2]
@@ -58,16 +61,24 @@ def test_batches_hold_every_sentence_once_and_similar_lengths():
 
 def test_draws_depend_on_sentence_seed_and_epoch_but_not_on_the_batch(model):
     twice = sentence(
-        "tim leads apple and london .", *(("tim", "C", "apple"), ("apple", "C", "tim"), ("london", "C", "tim")), id="t"
+        "tim leads apple and london .",
+        *(("tim", "C", "apple"), ("apple", "C", "tim"), ("london", "C", "tim")),
+        id="t",
     )
-    texts = [replace(twice, id=str(number), text=f"{twice.text} {'today ' * number}") for number in range(8)]
+    texts = [
+        replace(twice, id=str(number), text=f"{twice.text} {'today ' * number}")
+        for number in range(8)
+    ]
     dataset = TrainingSentences(texts, model)
 
     def draws(batch_size, seed=0, epoch=0):
         collate, rows = Collator(CasRel, model.config, 0, seed), {}
         for keys in batches(dataset.lengths, batch_size, seed, epoch):
             batch = collate([dataset[key] for key in keys])
-            places = batch["subject"] - batch["input_ids"].shape[1] * torch.arange(len(batch["subject"]))[:, None]
+            places = (
+                batch["subject"]
+                - batch["input_ids"].shape[1] * torch.arange(len(batch["subject"]))[:, None]
+            )
             for ids, row in zip(batch["input_ids"].tolist(), places.tolist(), strict=True):
                 rows[tuple(token for token in ids if token)] = row
         return rows
@@ -94,7 +105,9 @@ class Loud:
         return replace(
             each,
             text=front + each.text,
-            triples=tuple(replace(t, subject=move(t.subject), object=move(t.object)) for t in each.triples),
+            triples=tuple(
+                replace(t, subject=move(t.subject), object=move(t.object)) for t in each.triples
+            ),
         )
 
 
@@ -117,27 +130,41 @@ def test_noise_that_pushes_an_entity_over_the_limit_is_taken_back(tiny_encoder):
 
 @pytest.mark.parametrize(
     ("dropped", "kept"),
-    [({}, ["0", "1", "2"]), ({"drop_above": 1}, ["0", "1"]), ({"drop_above": 2, "drop_zero": True}, ["1", "2"])],
+    [
+        ({}, ["0", "1", "2"]),
+        ({"drop_above": 1}, ["0", "1"]),
+        ({"drop_above": 2, "drop_zero": True}, ["1", "2"]),
+    ],
 )
-def test_sentences_with_too_many_triples_or_with_none_can_be_dropped(tiny_encoder, dropped: dict, kept: list[str]):
+def test_sentences_with_too_many_triples_or_with_none_can_be_dropped(
+    tiny_encoder, dropped: dict, kept: list[str]
+):
     triples = [("tim", "C", "apple"), ("apple", "F", "tim")]
-    sentences = [sentence("tim leads apple .", *triples[:count], id=str(count)) for count in range(3)]
+    sentences = [
+        sentence("tim leads apple .", *triples[:count], id=str(count)) for count in range(3)
+    ]
     dataset = TrainingSentences(sentences, build(CasRel, tiny_encoder, **dropped))
     assert [example.id for example in dataset.examples] == kept
-    assert dataset.counts["dropped_long"] == ("2" not in kept) and dataset.counts["dropped_zero"] == ("0" not in kept)
+    assert dataset.counts["dropped_long"] == ("2" not in kept) and dataset.counts[
+        "dropped_zero"
+    ] == ("0" not in kept)
 
 
 def test_portions_of_the_alignment_change_nothing(model, monkeypatch):
     whole = TrainingSentences(toy_sentences(), model)
     monkeypatch.setattr("tripleaudit.training.data.ALIGN_AT_ONCE", 3)
     parts = TrainingSentences(toy_sentences(), model)
-    assert parts.counts == whole.counts and [each.id for each in parts.examples] == [each.id for each in whole.examples]
+    assert parts.counts == whole.counts and [each.id for each in parts.examples] == [
+        each.id for each in whole.examples
+    ]
     for one, other in zip(parts.examples, whole.examples, strict=True):
         assert (one.rows == other.rows).all() and (one.epoch, one.instance) == (0, None)
 
 
 def test_sentences_of_fifty_batches_are_sorted_from_long_to_short():
-    """Each group of 50 batches holds the sentences that a plain epoch of this seed has in these places."""
+    """Each group of 50 batches holds the sentences that a plain epoch of this seed has in these
+    places.
+    """
     lengths = np.random.default_rng(0).permutation(1000)
     plain = [index for batch in batches(lengths, 4, 2, 0, grouped=False) for _, index in batch]
     grouped = [[index for _, index in batch] for batch in batches(lengths, 4, 2, 0)]

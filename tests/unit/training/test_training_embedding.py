@@ -1,4 +1,6 @@
-"""Training the rows of an embedding table that can occur: the weights are those of training the whole table."""
+"""Training the rows of an embedding table that can occur: the weights are those of training the
+whole table.
+"""
 
 import contextlib
 import logging
@@ -45,7 +47,9 @@ def same(left: dict, right: dict) -> bool:
 def seen(monkeypatch) -> list[EmbeddingRows]:
     """The rows of all trainings from here on."""
     found = []
-    monkeypatch.setattr(trainer, "embedding_rows", lambda *given: found.append(embedding_rows(*given)) or found[-1])
+    monkeypatch.setattr(
+        trainer, "embedding_rows", lambda *given: found.append(embedding_rows(*given)) or found[-1]
+    )
     return found
 
 
@@ -60,17 +64,25 @@ def seen(monkeypatch) -> list[EmbeddingRows]:
         ("zcc-binary", {"weight_decay": 0.0}),
     ],
 )
-def test_all_weights_are_those_of_training_the_whole_table(encoder, tmp_path, monkeypatch, seen, name, changes):
+def test_all_weights_are_those_of_training_the_whole_table(
+    encoder, tmp_path, monkeypatch, seen, name, changes
+):
     some = trained(encoder, tmp_path / "rows", name, **changes)
     (rows,) = seen
     monkeypatch.setattr(trainer, "embedding_rows", lambda *_: None)
     assert same(some, trained(encoder, tmp_path / "whole", name, **changes))
     before = load_file(encoder / "model.safetensors")["embeddings.word_embeddings.weight"]
-    moved = (before != some["encoder.embeddings.word_embeddings.weight"]).any(dim=1).nonzero().flatten()
-    assert 10 < len(moved) <= len(rows.ids) < len(before) and set(moved.tolist()) <= set(rows.ids.tolist())
+    moved = (
+        (before != some["encoder.embeddings.word_embeddings.weight"]).any(dim=1).nonzero().flatten()
+    )
+    assert 10 < len(moved) <= len(rows.ids) < len(before) and set(moved.tolist()) <= set(
+        rows.ids.tolist()
+    )
 
 
-def test_rows_that_only_noise_brings_are_taken_in_and_known_again_after_a_break(encoder, tmp_path, monkeypatch, seen):
+def test_rows_that_only_noise_brings_are_taken_in_and_known_again_after_a_break(
+    encoder, tmp_path, monkeypatch, seen
+):
     """As where an entity ends inside a word, so that noise makes another word of both."""
     changes = {"noising": {"probability": 1.0}, "save_every": 2, "batch_size": 2, "accumulation": 2}
     monkeypatch.setattr(EntityNoising, "words", [])  # none are foreseen
@@ -95,7 +107,10 @@ def test_rows_that_only_noise_brings_are_taken_in_and_known_again_after_a_break(
 
 
 def drawn_letters(self, entities, rng):
-    return {entity: chr(ord("a") + int(letter)) for entity, letter in zip(entities, rng.permutation(26), strict=False)}
+    return {
+        entity: chr(ord("a") + int(letter))
+        for entity, letter in zip(entities, rng.permutation(26), strict=False)
+    }
 
 
 def untrained(encoder, kind=CasRel, **settings):
@@ -116,11 +131,15 @@ def test_a_token_that_nobody_named_is_an_error_and_not_a_weight_that_stands_stil
 
 
 class Shared(CasRel):
-    """An extractor that names words again with the encoder's own table, as masked language models do."""
+    """An extractor that names words again with the encoder's own table, as masked language
+    models do.
+    """
 
     def __init__(self, config, encoder=None):
         super().__init__(config, encoder)
-        self.output = nn.Linear(*reversed(self.encoder.get_input_embeddings().weight.shape), bias=False)
+        self.output = nn.Linear(
+            *reversed(self.encoder.get_input_embeddings().weight.shape), bias=False
+        )
         self.output.weight = self.encoder.get_input_embeddings().weight
 
 

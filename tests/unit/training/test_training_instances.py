@@ -25,7 +25,9 @@ KINDS = pytest.mark.parametrize("kind", [TDEER, PRGC])
 
 
 @KINDS
-def test_the_instances_of_one_sentence_together_are_the_sentence_with_its_weight(kind, tiny_encoder):
+def test_the_instances_of_one_sentence_together_are_the_sentence_with_its_weight(
+    kind, tiny_encoder
+):
     """Repeating a sentence for each instance is what weighting it by their number stands for."""
     model = build(kind, tiny_encoder).eval()
     for example in TrainingSentences(toy_sentences(), model).examples:
@@ -34,7 +36,10 @@ def test_the_instances_of_one_sentence_together_are_the_sentence_with_its_weight
         parts = [replace(example, instance=number) for number in range(count)]
         grouped, single = model(**collate([example])), model(**collate(parts))
         for name, term in grouped.terms.items():
-            assert single.terms[name].item() == pytest.approx(term.item(), rel=1e-5), (example.id, name)
+            assert single.terms[name].item() == pytest.approx(term.item(), rel=1e-5), (
+                example.id,
+                name,
+            )
 
 
 @KINDS
@@ -46,7 +51,9 @@ def test_every_instance_enters_an_epoch_once_and_batches_count_them(kind, tiny_e
     found = batches(dataset.lengths, 3, 1, 0, grouped=False, instances=counts)
     assert len(found) == -(-sum(counts) // 3)
     keys = Counter(key for batch in found for key in batch)
-    assert keys == Counter((0, number, each) for number, count in enumerate(counts) for each in range(count))
+    assert keys == Counter(
+        (0, number, each) for number, count in enumerate(counts) for each in range(count)
+    )
     collate = Collator(kind, model.config, 0, 0)
     for batch in (collate([dataset[key] for key in each]) for each in found):
         sentences = batch["instances"][:, 0].tolist()
@@ -62,7 +69,10 @@ def test_tdeer_draws_its_negatives_once_for_all_entries_of_a_sentence(tiny_encod
     collate = Collator(TDEER, model.config, 0, seed=0)
 
     def drawn(batch: dict) -> list[tuple[int, ...]]:  # subject, relation, and how often it counts
-        return [tuple(row) for row in torch.cat([batch["subjects"], batch["instances"][:, 1:]], 1).tolist()]
+        return [
+            tuple(row)
+            for row in torch.cat([batch["subjects"], batch["instances"][:, 1:]], 1).tolist()
+        ]
 
     whole = drawn(collate([example]))
     parts = [drawn(collate([replace(example, instance=number)]))[0] for number in range(count)]
@@ -76,8 +86,12 @@ def test_an_extractor_without_instances_refuses_to_count_them():
     assert split_settings({"unit": "instances"}, PRGC, {})[0].unit == "instances"
 
 
-def official_instances(name: str, triples: list[tuple[str, str, str]], most: int, negatives: int) -> int:
-    """What the authors' loaders make of a sentence: one instance, or as their data loaders of PRGC and TDEER say."""
+def official_instances(
+    name: str, triples: list[tuple[str, str, str]], most: int, negatives: int
+) -> int:
+    """What the authors' loaders make of a sentence: one instance, or as their data loaders of
+    PRGC and TDEER say.
+    """
     if name == "prgc":
         return len({relation for _, relation, _ in triples})
     if name != "tdeer":
@@ -86,17 +100,25 @@ def official_instances(name: str, triples: list[tuple[str, str, str]], most: int
     made, count = set(pairs), 0
     for subject, relation, other in triples[:most]:
         candidates = {(other, relation)}
-        candidates |= {(subject, each) for _, each, _ in triples} | {(each, relation) for each, _, _ in triples}
+        candidates |= {(subject, each) for _, each, _ in triples} | {
+            (each, relation) for each, _, _ in triples
+        }
         count += 1 + min(negatives, len(candidates - made))
         made |= candidates
     return count
 
 
 def test_an_epoch_of_webnlg_has_the_updates_that_the_authors_code_makes_of_it(real_data, root):
-    """The table of docs/differences.md; entities are numbered, since where they stand plays no part."""
+    """The table of docs/differences.md; entities are numbered, since where they stand plays no
+    part.
+    """
     rows = json.loads((real_data / "webnlg" / "train_triples.json").read_text(encoding="utf-8"))
     sentences = [list(dict.fromkeys(map(tuple, row["triple_list"]))) for row in rows]
-    page = (root / "docs" / "differences.md").read_text(encoding="utf-8").partition("## Updates per epoch\n")[2]
+    page = (
+        (root / "docs" / "differences.md")
+        .read_text(encoding="utf-8")
+        .partition("## Updates per epoch\n")[2]
+    )
     stated = {
         name: tuple(map(float, re.findall(r"[\d.]+", cells)))
         for names, cells in re.findall(r"(?m)^\| ([\w, ]+) \|(.*)$", page)
@@ -104,21 +126,35 @@ def test_an_epoch_of_webnlg_has_the_updates_that_the_authors_code_makes_of_it(re
     }
     for spec in (*EXTRACTORS, UNIREL):
         kind, preset = extractor_class(spec.name), presets(spec.name)["webnlg"]
-        settings = {"unit": "sentences", "accumulation": 1, **kind.settings.training_defaults, **preset}
+        settings = {
+            "unit": "sentences",
+            "accumulation": 1,
+            **kind.settings.training_defaults,
+            **preset,
+        }
         model = kind.config_class(**preset.get("model", {}))
         own = len(sentences)
         if settings["unit"] == "instances":
             numbers: dict[str, int] = {}
             spans = [
-                [[numbers.setdefault(part, len(numbers)) for part in (s, s, r, o, o)] for s, r, o in triples]
+                [
+                    [numbers.setdefault(part, len(numbers)) for part in (s, s, r, o, o)]
+                    for s, r, o in triples
+                ]
                 for triples in sentences
             ]
             own = sum(kind.instance_count(model, np.array(each)) for each in spans)
-        most, negatives = getattr(model, "max_sample_triples", 0) or None, getattr(model, "neg_samples", 0)
+        most, negatives = (
+            getattr(model, "max_sample_triples", 0) or None,
+            getattr(model, "neg_samples", 0),
+        )
         official = sum(official_instances(spec.name, each, most, negatives) for each in sentences)
         ours, authors = (
-            math.ceil(math.ceil(count / settings["batch_size"]) / settings["accumulation"]) for count in (own, official)
+            math.ceil(math.ceil(count / settings["batch_size"]) / settings["accumulation"])
+            for count in (own, official)
         )
-        assert ours == pytest.approx(authors, rel=0.002), spec.name  # which five triples of a sentence is drawn
+        assert ours == pytest.approx(authors, rel=0.002), (
+            spec.name
+        )  # which five triples of a sentence is drawn
         assert stated[spec.name][-1] == ours, spec.name
         assert stated[spec.name][0] == settings["batch_size"]

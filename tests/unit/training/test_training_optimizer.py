@@ -20,7 +20,9 @@ from tripleaudit.training.settings import TrainingSettings
 
 def test_groups_split_encoder_and_head_and_keep_vectors_from_decay(tiny_encoder):
     model = build(CasRel, tiny_encoder)
-    settings = TrainingSettings(encoder_learning_rate=1e-5, head_learning_rate=1e-3, weight_decay=0.01)
+    settings = TrainingSettings(
+        encoder_learning_rate=1e-5, head_learning_rate=1e-3, weight_decay=0.01
+    )
     groups = parameter_groups(model, settings)
     assert [(g["role"], g["lr"], g["weight_decay"]) for g in groups] == [
         ("encoder", 1e-5, 0.0), ("encoder", 1e-5, 0.01), ("head", 1e-3, 0.0), ("head", 1e-3, 0.01),
@@ -33,13 +35,20 @@ def test_groups_split_encoder_and_head_and_keep_vectors_from_decay(tiny_encoder)
 def test_the_fused_optimiser_of_pytorch_is_used(tiny_encoder, name):
     optimizer = make_optimizer(build(CasRel, tiny_encoder), TrainingSettings(optimizer=name))
     assert type(optimizer).__name__.lower() == name
-    assert all(group["fused"] and group["betas"] == (0.9, 0.999) for group in optimizer.param_groups)
+    assert all(
+        group["fused"] and group["betas"] == (0.9, 0.999) for group in optimizer.param_groups
+    )
 
 
 def test_adam_without_bias_correction_follows_its_formula():
     torch.manual_seed(0)
     weight = torch.nn.Parameter(torch.randn(3, 4, dtype=torch.float64))
-    settings = {"head_learning_rate": 0.1, "adam_epsilon": 1e-6, "weight_decay": 0.01, "adam_bias_correction": False}
+    settings = {
+        "head_learning_rate": 0.1,
+        "adam_epsilon": 1e-6,
+        "weight_decay": 0.01,
+        "adam_bias_correction": False,
+    }
     model = torch.nn.Module()
     model.weight = weight
     optimizer = make_optimizer(model, TrainingSettings(**settings))
@@ -57,7 +66,10 @@ def test_adam_without_bias_correction_follows_its_formula():
 def test_the_head_may_have_its_own_schedule(tiny_encoder):
     model = build(CasRel, tiny_encoder)
     settings = TrainingSettings(
-        encoder_learning_rate=0.5, head_learning_rate=1.0, schedule="linear", head_schedule="constant"
+        encoder_learning_rate=0.5,
+        head_learning_rate=1.0,
+        schedule="linear",
+        head_schedule="constant",
     )
     optimizer = make_optimizer(model, settings)
     rates = Rates(optimizer, settings, 10, 5).at(5)
@@ -88,11 +100,20 @@ TINY = 1.2e-6, -1.6e-6  # as small as the number that keeps a norm from being ze
         ("none", 1.0, [(100,) * 3], [1]),
     ],
 )
-def test_gradients_are_clipped_as_pytorch_clips_them(monkeypatch, formulation, clip, bound, gradients, factors):
-    """But those within the bound are left alone on a CPU: PyTorch's factor for the bound itself is less than 1."""
+def test_gradients_are_clipped_as_pytorch_clips_them(
+    monkeypatch, formulation, clip, bound, gradients, factors
+):
+    """But those within the bound are left alone on a CPU: PyTorch's factor for the bound itself
+    is less than 1.
+    """
     monkeypatch.setenv("TRIPLEAUDIT_FORMULATION", formulation)
-    parameters, without = [with_gradient(*each) for each in gradients], torch.nn.Parameter(torch.zeros(2))
-    norm = clip_gradients(iter([*parameters, without]), TrainingSettings(clip=clip, clip_norm=bound))
+    parameters, without = (
+        [with_gradient(*each) for each in gradients],
+        torch.nn.Parameter(torch.zeros(2)),
+    )
+    norm = clip_gradients(
+        iter([*parameters, without]), TrainingSettings(clip=clip, clip_norm=bound)
+    )
     whole = math.hypot(*(value for each in gradients for value in each))
     assert norm == (pytest.approx(whole) if clip == "global" else None) and without.grad is None
     for parameter, values, factor in zip(parameters, gradients, factors, strict=True):
@@ -100,7 +121,9 @@ def test_gradients_are_clipped_as_pytorch_clips_them(monkeypatch, formulation, c
         torch.testing.assert_close(parameter.grad, torch.tensor(values) * float(factor), **close)
 
 
-@pytest.mark.parametrize(("values", "bound", "scale"), [((1.2, -1.6), 0.5, 4), ((1.2, -1.6), 5.0, 1), (TINY, 1e-6, 3)])
+@pytest.mark.parametrize(
+    ("values", "bound", "scale"), [((1.2, -1.6), 0.5, 4), ((1.2, -1.6), 5.0, 1), (TINY, 1e-6, 3)]
+)
 def test_a_fused_optimiser_divides_by_the_excess_and_never_multiplies(values, bound, scale):
     parameter, optimizer = with_gradient(*values), SimpleNamespace()
     norm = clip_gradients([parameter], TrainingSettings(clip="global", clip_norm=bound), optimizer)
@@ -118,13 +141,19 @@ def test_a_fused_optimiser_divides_by_the_excess_and_never_multiplies(values, bo
         ("cosine", 60, 0.5),
         ("cosine", 40, 0.5 * (1 + math.cos(math.pi / 4))),
         ("cosine", 130, 0.0),  # stays at its end
-        ("cosine_restarts", 30, 0.5),  # periods of two epochs, 20 steps, from the end of the warm-up on
+        (
+            "cosine_restarts",
+            30,
+            0.5,
+        ),  # periods of two epochs, 20 steps, from the end of the warm-up on
         ("cosine_restarts", 40, 1.0),
         ("constant", 19, 0.95),
     ],
 )
 def test_schedules_begin_behind_the_warm_up(kind: str, step: int, factor: float):
-    of = schedule_factor(TrainingSettings(schedule=kind, warmup=0.2, restart_epochs=2.0), kind, 100, 10.0)
+    of = schedule_factor(
+        TrainingSettings(schedule=kind, warmup=0.2, restart_epochs=2.0), kind, 100, 10.0
+    )
     assert of(step) == pytest.approx(factor)
 
 
@@ -133,17 +162,27 @@ def test_a_training_of_warm_up_alone_ends_at_the_full_rate():
         of = schedule_factor(TrainingSettings(schedule=kind, warmup=1.0), kind, 4, 2.0)
         assert [of(step) for step in range(4)] == [0, 0.25, 0.5, 0.75]
         of = schedule_factor(TrainingSettings(schedule=kind, warmup=0.75), kind, 4, 2.0)
-        assert [of(step) for step in range(5)] == pytest.approx([0, 1 / 3, 2 / 3, 1, 0])  # one step behind the warm-up
+        assert [of(step) for step in range(5)] == pytest.approx(
+            [0, 1 / 3, 2 / 3, 1, 0]
+        )  # one step behind the warm-up
 
 
 @pytest.mark.parametrize(
     ("points", "rates"),
     [
-        (((1, 0.4), (1, 0.6), (3, 0.2)), {0: 0.4, 10: 0.4, 20: 0.4, 30: 0.2, 31: 0.2}),  # begin with the first
-        (((0, 1.0), (1, 0.5), (1, 0.1), (2, 0.1)), {0: 1, 5: 0.75, 10: 0.5, 11: 0.1, 20: 0.1}),  # a jump
+        (
+            ((1, 0.4), (1, 0.6), (3, 0.2)),
+            {0: 0.4, 10: 0.4, 20: 0.4, 30: 0.2, 31: 0.2},
+        ),  # begin with the first
+        (
+            ((0, 1.0), (1, 0.5), (1, 0.1), (2, 0.1)),
+            {0: 1, 5: 0.75, 10: 0.5, 11: 0.1, 20: 0.1},
+        ),  # a jump
         (((0, 0.0), (1, 1.0), (2, 0.1)), {0: 0, 5: 0.5, 10: 1, 15: 0.55, 20: 0.1, 90: 0.1}),
     ],
 )
 def test_rates_are_linear_between_points_in_epochs(points, rates):
-    of = schedule_factor(TrainingSettings(schedule="steps", learning_rate_points=points), "steps", 100, 10.0)
+    of = schedule_factor(
+        TrainingSettings(schedule="steps", learning_rate_points=points), "steps", 100, 10.0
+    )
     assert {step: round(of(step), 6) for step in rates} == rates

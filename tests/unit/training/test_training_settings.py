@@ -1,4 +1,6 @@
-"""Defaults of a training: what nobody asks for is off, and numbers that a result depends on stay what they were."""
+"""Defaults of a training: what nobody asks for is off, and numbers that a result depends on stay
+what they were.
+"""
 
 import pytest
 
@@ -7,7 +9,9 @@ from tripleaudit.training.settings import TrainingSettings, deciding
 
 
 def test_what_is_not_asked_for_is_off_and_trainings_that_name_no_numbers_keep_theirs() -> None:
-    """Another default would be another training of all who name none; BERT's authors advise 3e-5 for fine-tuning."""
+    """Another default would be another training of all who name none; BERT's authors advise 3e-5
+    for fine-tuning.
+    """
     numbers = {
         "epochs": 10, "batch_size": 8, "evaluation_batch_size": 32, "encoder_learning_rate": 3e-5,
         "head_learning_rate": 3e-5, "restart_epochs": 2, "clip_norm": 1, "save_minutes": 10,
@@ -15,7 +19,9 @@ def test_what_is_not_asked_for_is_off_and_trainings_that_name_no_numbers_keep_th
         "optimizer": "adamw", "group_by_length": True, "precision": "bf16", "unit": "sentences", "schedule": "constant",
         "matching": "exact", "select_by": "f1", "accumulation": 1, "evaluate_every": 1, "evaluate_from": 1,
     }  # fmt: skip
-    off = dict.fromkeys(("max_steps", "weight_decay", "warmup", "patience", "min_delta", "save_every"), 0)
+    off = dict.fromkeys(
+        ("max_steps", "weight_decay", "warmup", "patience", "min_delta", "save_every"), 0
+    )
     off |= {"clip": "none", "report_to": "none", "head_schedule": "", "learning_rate_points": ()}
     assert TrainingSettings().model_dump() == numbers | off
 
@@ -27,14 +33,26 @@ def test_what_is_not_asked_for_is_off_and_trainings_that_name_no_numbers_keep_th
         ({"epochs": 0}, "training/epochs: expected at least 1, got 0"),
         ({"epochs": "3"}, "training/epochs: expected integer, got '3'"),
         ({"precision": "half"}, "training/precision: expected one of bf16, float32, got 'half'"),
-        ({"evaluate_from": 11}, "evaluate_from: the first evaluation is after epoch 11, but the training has 10"),
-        ({"schedule": "linar"}, "training/schedule: expected one of constant, linear, .* got 'linar'"),
+        (
+            {"evaluate_from": 11},
+            "evaluate_from: the first evaluation is after epoch 11, but the training has 10",
+        ),
+        (
+            {"schedule": "linar"},
+            "training/schedule: expected one of constant, linear, .* got 'linar'",
+        ),
         ({"schedule": "steps"}, "learning_rate_points: the schedule 'steps' needs them"),
         ({"warmup": 2}, "training/warmup: expected at most 1, got 2"),
         ({"clip": "norm"}, "expected one of none, global, parameter"),
-        ({"report_to": "mlflow"}, "training/report_to: expected one of none, trackio, wandb, got 'mlflow'"),
+        (
+            {"report_to": "mlflow"},
+            "training/report_to: expected one of none, trackio, wandb, got 'mlflow'",
+        ),
         *(
-            ({"schedule": "steps", "learning_rate_points": points}, r"points: expected \[\[epoch, factor\], …\]")
+            (
+                {"schedule": "steps", "learning_rate_points": points},
+                r"points: expected \[\[epoch, factor\], …\]",
+            )
             for points in ([[0, 1, 2]], [[0]], [["0", 1]], [0, 1], "0,1")
         ),
     ],
@@ -45,7 +63,9 @@ def test_bad_settings(values: dict, message: str) -> None:
 
 
 def test_whole_numbers_and_lists_become_what_the_setting_needs() -> None:
-    settings = TrainingSettings.checked({"clip_norm": 2, "learning_rate_points": [[0, 1], (1, 0.5)]}, "training")
+    settings = TrainingSettings.checked(
+        {"clip_norm": 2, "learning_rate_points": [[0, 1], (1, 0.5)]}, "training"
+    )
     assert (settings.clip_norm, settings.learning_rate_points) == (2.0, ([0, 1], (1, 0.5)))
 
 
@@ -63,7 +83,13 @@ def test_settings_at_their_limits_fit_together(values: dict) -> None:
 
 
 def test_what_alters_no_result_does_not_decide_it() -> None:
-    values = {"epochs": 3, "save_every": 1, "save_minutes": 1.0, "report_to": "trackio", "precision": "bf16"}
+    values = {
+        "epochs": 3,
+        "save_every": 1,
+        "save_minutes": 1.0,
+        "report_to": "trackio",
+        "precision": "bf16",
+    }
     assert deciding(values) == {"epochs": 3, "precision": "bf16"}
 
 
@@ -71,7 +97,10 @@ def test_what_alters_no_result_does_not_decide_it() -> None:
     ("values", "idle"),
     [
         ({}, {"learning_rate_points", "restart_epochs", "clip_norm"}),
-        ({"schedule": "steps", "learning_rate_points": [[0, 1]], "clip": "global"}, {"restart_epochs"}),
+        (
+            {"schedule": "steps", "learning_rate_points": [[0, 1]], "clip": "global"},
+            {"restart_epochs"},
+        ),
         ({"head_schedule": "cosine_restarts", "clip": "parameter"}, {"learning_rate_points"}),
     ],
 )

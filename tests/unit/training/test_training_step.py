@@ -27,8 +27,14 @@ def test_a_packed_batch_is_the_batch():
     packed = pack(batch, pinned=False)
     views = packed.views(packed.buffer.clone())
     assert views.keys() == batch.keys()
-    assert all(torch.equal(views[name], value) and views[name].dtype == value.dtype for name, value in batch.items())
-    assert pack({name: value.clone() for name, value in batch.items()}, pinned=False).layout == packed.layout
+    assert all(
+        torch.equal(views[name], value) and views[name].dtype == value.dtype
+        for name, value in batch.items()
+    )
+    assert (
+        pack({name: value.clone() for name, value in batch.items()}, pinned=False).layout
+        == packed.layout
+    )
     assert pack(batch | {"ids": torch.arange(8).view(2, 4)}, pinned=False).layout != packed.layout
 
 
@@ -39,7 +45,9 @@ def gpu(monkeypatch):
 
 
 class Refused(Replayed):
-    """A graph that cannot be captured, but for the first one; its end says less than what went wrong inside."""
+    """A graph that cannot be captured, but for the first one; its end says less than what went
+    wrong inside.
+    """
 
     begun = 0
 
@@ -64,7 +72,9 @@ class RefusedStep(ReplayedStep):
 
 
 def packed_batches(model, optimizer, settings):
-    """Batches of two layouts, each several times, with their learning rates and scheduled numbers."""
+    """Batches of two layouts, each several times, with their learning rates and scheduled
+    numbers.
+    """
     rates = Rates(optimizer, settings, 10, 5)
     for number in range(6 * settings.accumulation):
         model.step = number // settings.accumulation
@@ -78,7 +88,11 @@ def trained(name, encoder, kind, accumulation=1, **options):
     """The weights after some steps in the device's formulation."""
     model = built(name, encoder).train()
     settings = TrainingSettings(
-        encoder_learning_rate=1e-3, head_learning_rate=3e-3, schedule="linear", clip="global", accumulation=accumulation
+        encoder_learning_rate=1e-3,
+        head_learning_rate=3e-3,
+        schedule="linear",
+        clip="global",
+        accumulation=accumulation,
     )
     with device_formulation():
         optimizer = make_optimizer(model, settings)
@@ -99,8 +113,12 @@ def test_replayed_and_eager_steps_give_equal_weights(tiny_encoder, monkeypatch, 
     assert all(torch.equal(own, other) for own, other in zip(replayed, eager, strict=True))
 
 
-def test_replayed_steps_of_several_batches_give_the_weights_of_eager_ones(tiny_encoder, monkeypatch, gpu):
-    """Each place in a step has its graph, and all of them add to one gradient; three batches are one step."""
+def test_replayed_steps_of_several_batches_give_the_weights_of_eager_ones(
+    tiny_encoder, monkeypatch, gpu
+):
+    """Each place in a step has its graph, and all of them add to one gradient; three batches are
+    one step.
+    """
     monkeypatch.setattr(torch.cuda, "CUDAGraph", Replayed)
     update, replayed = trained("casrel", tiny_encoder, ReplayedStep, accumulation=3)
     assert (update.possible, update.graphs) == (True, 4)
@@ -110,8 +128,12 @@ def test_replayed_steps_of_several_batches_give_the_weights_of_eager_ones(tiny_e
     assert all(torch.equal(own, other) for own, other in zip(replayed, eager, strict=True))
 
 
-def test_the_first_batch_of_a_layout_warms_up_and_later_ones_are_replayed(tiny_encoder, monkeypatch, gpu):
-    """Of six batches of two layouts each layout's first is launched eagerly; beyond the most graphs all are."""
+def test_the_first_batch_of_a_layout_warms_up_and_later_ones_are_replayed(
+    tiny_encoder, monkeypatch, gpu
+):
+    """Of six batches of two layouts each layout's first is launched eagerly; beyond the most
+    graphs all are.
+    """
     eager, run = [], Step._run
     monkeypatch.setattr(torch.cuda, "CUDAGraph", Replayed)
     monkeypatch.setattr(Replayed, "replay", lambda self: eager.append("replayed"), raising=False)
@@ -134,7 +156,9 @@ def test_the_first_batch_of_a_layout_warms_up_and_later_ones_are_replayed(tiny_e
 def test_a_step_that_cannot_be_captured_goes_on_operator_by_operator(
     tiny_encoder, monkeypatch, gpu, caplog, accumulation
 ):
-    """With the weights that eager steps give: no random number, graph or sum of gradients of before is in its way."""
+    """With the weights that eager steps give: no random number, graph or sum of gradients of
+    before is in its way.
+    """
     monkeypatch.setattr(torch.cuda, "CUDAGraph", Refused)
     monkeypatch.setattr(Refused, "begun", 0)
     update, fallen = trained("casrel", tiny_encoder, RefusedStep, accumulation=accumulation)
@@ -143,14 +167,18 @@ def test_a_step_that_cannot_be_captured_goes_on_operator_by_operator(
     assert not update.possible
     assert [bucket.graph for bucket in update.buckets.values()] == [None] * len(update.buckets)
     (record,) = (each for each in caplog.records if each.levelname == "WARNING")
-    assert record.message.endswith("launched one by one: operation not permitted when stream is capturing")
+    assert record.message.endswith(
+        "launched one by one: operation not permitted when stream is capturing"
+    )
     _, eager = trained("casrel", tiny_encoder, Step, accumulation=accumulation)
     assert all(torch.equal(own, other) for own, other in zip(fallen, eager, strict=True))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_batch_has_a_gradient_of_the_same_parameters(tiny_encoder, name):
-    """Else the optimiser would make its moments inside a graph, which would clear them at each replay."""
+    """Else the optimiser would make its moments inside a graph, which would clear them at each
+    replay.
+    """
     model = built(name, tiny_encoder).train()
     without = [each for each in toy_sentences() if not each.triples]
     reached = []
@@ -160,7 +188,9 @@ def test_every_batch_has_a_gradient_of_the_same_parameters(tiny_encoder, name):
             schedule = {key: torch.tensor(value) for key, value in model.schedule(0).items()}
             model.zero_grad(set_to_none=True)
             model(**batch, **schedule).loss.backward()
-            reached.append([own for own, parameter in model.named_parameters() if parameter.grad is not None])
+            reached.append(
+                [own for own, parameter in model.named_parameters() if parameter.grad is not None]
+            )
     assert reached[0] == reached[1]
     assert reached[0] == [own for own, _ in model.named_parameters()]
 
@@ -171,13 +201,17 @@ def test_equal_batches_of_one_step_make_the_step_of_one_batch(tiny_encoder):
     for share in (1, 2, 3):
         model = build(CasRel, tiny_encoder).eval()
         batch = training_batch(model, toy_sentences()[:4])
-        update = Step(model, torch.optim.SGD(model.parameters(), lr=1e-3), TrainingSettings(), bf16=False)
+        update = Step(
+            model, torch.optim.SGD(model.parameters(), lr=1e-3), TrainingSettings(), bf16=False
+        )
         before = torch.cat([value.detach().flatten() for value in model.parameters()])
         for number in range(share):
             update(batch, share, number == share - 1)
         after = torch.cat([value.detach().flatten() for value in model.parameters()])
         results.append((update.total, after - before))
-        assert all(parameter.grad is None for parameter in model.parameters())  # zeros would still move moments
+        assert all(
+            parameter.grad is None for parameter in model.parameters()
+        )  # zeros would still move moments
     assert results[0][1].abs().max() > 1e-4
     for several in results[1:]:
         for one, other in zip(results[0], several, strict=True):
@@ -196,7 +230,9 @@ def test_the_gradients_of_all_parameters_are_clipped_together(tiny_encoder, monk
 
 
 def test_what_is_read_between_steps_stays_in_its_place(tiny_encoder):
-    """A graph writes the sum of losses and the norm of gradients to where they were when it was captured."""
+    """A graph writes the sum of losses and the norm of gradients to where they were when it was
+    captured.
+    """
     model = build(CasRel, tiny_encoder).train()
     settings = TrainingSettings(clip="global", clip_norm=1e-3)
     with device_formulation():
@@ -218,7 +254,9 @@ def test_a_step_computes_in_the_precision_that_it_is_given(tiny_encoder, bf16):
     seen, forward = [], model.forward
 
     def watched(**batch):
-        seen.append(torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu") is torch.bfloat16)
+        seen.append(
+            torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu") is torch.bfloat16
+        )
         return forward(**batch)
 
     model.forward = watched
@@ -237,13 +275,19 @@ def test_on_a_gpu_static_steps_are_captured_and_the_log_says_of_others_why_not(m
         kind = type("Model", (), {"static": static, "name": "slow", "device": torch.device(device)})
         return make_step(kind(), None, TrainingSettings(), True)
 
-    assert (made(True, "cuda"), made(True, "cpu"), made(False, "cpu")) == ("captured", "one by one", "one by one")
+    assert (made(True, "cuda"), made(True, "cpu"), made(False, "cpu")) == (
+        "captured",
+        "one by one",
+        "one by one",
+    )
     assert not caplog.messages
     assert made(False, "cuda") == "one by one"
     assert caplog.messages == ["slow has no static formulation: operators are launched one by one"]
 
 
-def test_a_step_on_a_gpu_runs_in_a_stream_of_its_own_and_threads_are_switched_more_often(monkeypatch):
+def test_a_step_on_a_gpu_runs_in_a_stream_of_its_own_and_threads_are_switched_more_often(
+    monkeypatch,
+):
     order, before = [], sys.getswitchinterval()
 
     class Stream:
@@ -256,7 +300,9 @@ def test_a_step_on_a_gpu_runs_in_a_stream_of_its_own_and_threads_are_switched_mo
     default = Stream("default")
     monkeypatch.setattr(torch.cuda, "Stream", lambda device: Stream("own"))
     monkeypatch.setattr(torch.cuda, "current_stream", lambda device: default)
-    monkeypatch.setattr(torch.cuda, "stream", lambda stream: contextlib.nullcontext(order.append(stream.name)))
+    monkeypatch.setattr(
+        torch.cuda, "stream", lambda stream: contextlib.nullcontext(order.append(stream.name))
+    )
     with steps.captured_stream(torch.device("cuda", 0)):
         order.append("step")
         assert sys.getswitchinterval() < before

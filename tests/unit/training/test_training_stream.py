@@ -14,17 +14,24 @@ SPAN = Span(0, 1, "a")
 def aligner(limit=9, marker_id=None, made="{}", words="blanks"):
     tokenizer = SimpleNamespace(backend_tokenizer=SimpleNamespace(to_str=lambda: made))
     own = SimpleNamespace(limit=limit, marker_id=marker_id, words=words, tokenizer=tokenizer)
-    own.aligned = lambda texts: {text: SimpleNamespace(truncated=text == "yes", limit=limit) for text in texts}
+    own.aligned = lambda texts: {
+        text: SimpleNamespace(truncated=text == "yes", limit=limit) for text in texts
+    }
     return own
 
 
 def pretended(relations="", limit=9):
-    """An extractor that finds one relation less than a text has characters, and what it is asked."""
+    """An extractor that finds one relation less than a text has characters, and what it is
+    asked.
+    """
     asked = []
 
     def extract(texts, batch_size, ids, known):
         asked.append((texts, batch_size, {text: each.limit for text, each in known.items()}))
-        triples = [tuple(Triple(SPAN, relation, SPAN) for relation in relations[: len(text) - 1]) for text in texts]
+        triples = [
+            tuple(Triple(SPAN, relation, SPAN) for relation in relations[: len(text) - 1])
+            for text in texts
+        ]
         return [Sentence(*each) for each in zip(ids, texts, triples, strict=True)]
 
     return SimpleNamespace(aligner=aligner(limit=limit), extract=extract), asked
@@ -40,7 +47,9 @@ def pretended_gate():
     return SimpleNamespace(aligner=aligner(), decide=decide), asked
 
 
-@pytest.mark.parametrize(("threshold", "through"), [(0.5, ["yes"]), (0.4, ["even", "yes"]), (0.7, [])])
+@pytest.mark.parametrize(
+    ("threshold", "through"), [(0.5, ["yes"]), (0.4, ["even", "yes"]), (0.7, [])]
+)
 def test_only_scores_above_the_threshold_reach_the_extractor(threshold, through):
     model, asked = pretended("r")
     stream = Stream(model, pretended_gate()[0], threshold=threshold)
@@ -50,7 +59,11 @@ def test_only_scores_above_the_threshold_reach_the_extractor(threshold, through)
         (text, text in through, score) for text, score in SCORES.items()
     ]
     counts = stream.account.counts
-    assert (counts["sentences"], counts["let_through"], counts["triples"]) == (3, len(through), len(through))
+    assert (counts["sentences"], counts["let_through"], counts["triples"]) == (
+        3,
+        len(through),
+        len(through),
+    )
     assert counts["cut"] == ("yes" in through)
 
 
@@ -65,8 +78,12 @@ def test_a_gate_with_other_tokens_leaves_the_extractor_its_own(limit, tokens):
 def test_windows_end_where_the_stream_ends_and_hold_a_batch_at_least(batch_size, sizes):
     model, asked = pretended()
     rows = [Sentence(str(number), f"text {number}") for number in range(7)]
-    assert [one.sentence for one in Stream(model, batch_size=batch_size, window=3).extract(rows)] == rows
-    assert [(len(texts), size) for texts, size, _ in asked] == [(size, batch_size) for size in sizes]
+    assert [
+        one.sentence for one in Stream(model, batch_size=batch_size, window=3).extract(rows)
+    ] == rows
+    assert [(len(texts), size) for texts, size, _ in asked] == [
+        (size, batch_size) for size in sizes
+    ]
 
 
 def test_triples_are_counted_by_relation_and_sentences_with_any_once():
@@ -77,6 +94,8 @@ def test_triples_are_counted_by_relation_and_sentences_with_any_once():
     assert stream.account.relations == {"r": 2, "q": 1}
 
 
-@pytest.mark.parametrize("other", [{"limit": 8}, {"words": "marks"}, {"marker_id": 3}, {"made": "[]"}, {}])
+@pytest.mark.parametrize(
+    "other", [{"limit": 8}, {"words": "marks"}, {"marker_id": 3}, {"made": "[]"}, {}]
+)
 def test_two_models_share_tokens_if_their_aligners_make_the_same(other):
     assert same_tokens(aligner(), aligner(**other)) == (not other)

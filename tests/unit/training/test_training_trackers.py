@@ -56,8 +56,12 @@ def test_trackio_keeps_a_run_of_each_training_on_this_machine(tmp_path):
     for rows in (ROWS, ROWS[:1]):
         tell("trackio", tmp_path, rows)
     runs = json.loads(tell("trackio", tmp_path, [], READING).partition("runs ")[2].splitlines()[0])
-    assert {(name, epochs) for name, epochs, _ in runs} == {("demo/original-nz/casrel/none/seed1", 2)}
-    reported = [[(row["step"], row.get("loss"), row.get("f1")) for row in history] for _, _, history in runs]
+    assert {(name, epochs) for name, epochs, _ in runs} == {
+        ("demo/original-nz/casrel/none/seed1", 2)
+    }
+    reported = [
+        [(row["step"], row.get("loss"), row.get("f1")) for row in history] for _, _, history in runs
+    ]
     assert sorted(reported, key=len) == [[(2, 3.0, None)], [(2, 3.0, None), (4, None, 0.25)]]
     assert list((tmp_path / "tracked").rglob("*.db"))
 
@@ -67,7 +71,14 @@ def test_wandb_keeps_a_run_on_this_machine_where_it_is_set_to_stay_offline(tmp_p
     tell("wandb", tmp_path, ROWS)
     (file,) = tmp_path.glob("wandb/offline-run-*/*.wandb")
     written = file.read_bytes()
-    for text in ("tripleaudit", "demo/original-nz/casrel/none/seed1", "epochs", "loss", "f1", "0.25"):
+    for text in (
+        "tripleaudit",
+        "demo/original-nz/casrel/none/seed1",
+        "epochs",
+        "loss",
+        "f1",
+        "0.25",
+    ):
         assert text.encode() in written
 
 
@@ -97,7 +108,10 @@ class Broken(types.ModuleType):
 def test_a_training_outlives_its_tracker(tmp_path, monkeypatch, caplog):
     broken = Broken()
     monkeypatch.setitem(sys.modules, "trackio", broken)
-    with caplog.at_level(logging.WARNING), reporting("trackio", tmp_path / "a/b/c/d/e/f", {"epochs": 2}) as report:
+    with (
+        caplog.at_level(logging.WARNING),
+        reporting("trackio", tmp_path / "a/b/c/d/e/f", {"epochs": 2}) as report,
+    ):
         for row in [*ROWS, *ROWS]:
             report(row)
     assert broken.reported == [(2, {"epoch": 0.5, "loss": 3.0})] and broken.finished == 1
@@ -105,7 +119,9 @@ def test_a_training_outlives_its_tracker(tmp_path, monkeypatch, caplog):
         "name": "b/c/d/e/f", "config": {"epochs": 2}, "project": "tripleaudit",
         "embed": False, "auto_log_gpu": False, "auto_log_cpu": False,  # nothing but the training's rows
     }  # fmt: skip
-    assert len([record for record in caplog.records if "the training goes on" in record.message]) == 1
+    assert (
+        len([record for record in caplog.records if "the training goes on" in record.message]) == 1
+    )
 
 
 def test_a_tracker_that_cannot_start_is_an_error_before_training(tmp_path, monkeypatch, capsys):
@@ -135,8 +151,23 @@ def test_one_sentence_where_it_is_missing(tmp_path, monkeypatch, capsys):
     encoder = save_tiny_encoder(tmp_path / "encoder", layers=1)
     row = '{"id": "1", "text": "tim leads apple", "triples": []}\n'
     (tmp_path / "a.jsonl").write_text(row)
-    command = ["train", "--train", tmp_path / "a.jsonl", "--valid", tmp_path / "a.jsonl", "--encoder", encoder]
-    settings = ["--extractor", "casrel", "--settings", '{"report_to": "trackio"}', "--out", tmp_path / "out"]
+    command = [
+        "train",
+        "--train",
+        tmp_path / "a.jsonl",
+        "--valid",
+        tmp_path / "a.jsonl",
+        "--encoder",
+        encoder,
+    ]
+    settings = [
+        "--extractor",
+        "casrel",
+        "--settings",
+        '{"report_to": "trackio"}',
+        "--out",
+        tmp_path / "out",
+    ]
     assert main([*map(str, [*command, *settings])]) == 1
     (line,) = capsys.readouterr().err.splitlines()[-1:]
     assert "trackio is not installed" in line and "tripleaudit[track]" in line

@@ -1,4 +1,6 @@
-"""Whole training runs on a tiny encoder: resuming, early stopping, equal seeds, noise in every epoch."""
+"""Whole training runs on a tiny encoder: resuming, early stopping, equal seeds, noise in every
+epoch.
+"""
 
 import contextlib
 import errno
@@ -50,7 +52,9 @@ SETTINGS = {
 
 
 def sentences(copies: int = 4):
-    return [replace(each, id=f"{copy}-{each.id}") for copy in range(copies) for each in toy_sentences()]
+    return [
+        replace(each, id=f"{copy}-{each.id}") for copy in range(copies) for each in toy_sentences()
+    ]
 
 
 def score(expected, found):
@@ -66,9 +70,15 @@ def home(tmp_path_factory) -> Path:
     return folder
 
 
-def run(home: Path, out: Path, seed: int = 5, scorer=score, on=None, name: str = "casrel", **changes):
+def run(
+    home: Path, out: Path, seed: int = 5, scorer=score, on=None, name: str = "casrel", **changes
+):
     options = {} if on is None else {"on": on}
-    options |= {"values": {**SETTINGS, **changes}, "inputs": {"train": home / "train.jsonl"}, "seed": seed}
+    options |= {
+        "values": {**SETTINGS, **changes},
+        "inputs": {"train": home / "train.jsonl"},
+        "seed": seed,
+    }
     corpora = {"train": sentences(), "valid": sentences()[:7]}
     return train_to(out, name=name, encoder=home / "encoder", score=scorer, **corpora, **options)
 
@@ -107,7 +117,10 @@ def test_a_run_leaves_a_model_its_history_and_its_provenance(home, reference):
     assert training["steps"] == result.step == 28
     assert training["best_f1"] == max(row["f1"] for row in validations)
     assert training["counts"]["noise_noised"] > training["counts"]["noise_nested"] == 0
-    assert (training["seconds"], training["seconds_per_epoch"]) == (round(seconds, 3), round(seconds / 4, 3))
+    assert (training["seconds"], training["seconds_per_epoch"]) == (
+        round(seconds, 3),
+        round(seconds / 4, 3),
+    )
     assert training["validation_seconds"] == round(result.progress.validation_seconds, 3)
     assert (training["epochs"], training["best_step"]) == (4, result.progress.best_step)
     assert len(record["inputs"]["train"]["sha256"]) == 64
@@ -117,12 +130,18 @@ def test_a_run_leaves_a_model_its_history_and_its_provenance(home, reference):
     assert record["encoder"]["parameters"] > 0
     assert record["training"]["layout"] == result.model.config.layout
     assert record["training"]["words"] == result.model.config.words == "blanks"
-    assert record["training"]["counts"]["triples"] > record["training"]["counts"]["unwritable_triples"] == 0
+    assert (
+        record["training"]["counts"]["triples"]
+        > record["training"]["counts"]["unwritable_triples"]
+        == 0
+    )
     head, _, card = (folder / "README.md").read_text().removeprefix("---\n").partition("\n---\n")
     assert yaml.safe_load(head)["tags"][-1] == "casrel" and "`C`, `F`, `L`, `W`" in card
     assert record["inputs"]["train"]["sha256"] in card and str(home) not in card
     (settings,) = re.findall(r"```json\n(.*?)```", card, re.DOTALL)
-    assert json.loads(settings) == {name: value for name, value in record["settings"].items() if name != "module"}
+    assert json.loads(settings) == {
+        name: value for name, value in record["settings"].items() if name != "module"
+    }
     (code,) = re.findall(r"```python\n(.*?)```", card, re.DOTALL)
     used = {}
     exec(code.replace("FOLDER", str(folder)), used)
@@ -130,7 +149,9 @@ def test_a_run_leaves_a_model_its_history_and_its_provenance(home, reference):
 
 
 @pytest.mark.parametrize("precision", ["bf16", "float32"])
-def test_a_model_trains_validates_and_predicts_in_one_precision(home, tmp_path, monkeypatch, precision):
+def test_a_model_trains_validates_and_predicts_in_one_precision(
+    home, tmp_path, monkeypatch, precision
+):
     asked = {"trains": [], "predicts": []}
 
     def noted(what):
@@ -149,7 +170,9 @@ def test_a_model_trains_validates_and_predicts_in_one_precision(home, tmp_path, 
 
 @pytest.mark.parametrize("formulation", ["", "device"])
 def test_every_step_has_the_learning_rate_of_its_number(home, tmp_path, monkeypatch, formulation):
-    """The first of a warm-up has none; a static batch brings its rate, another finds it set. The model knows it."""
+    """The first of a warm-up has none; a static batch brings its rate, another finds it set. The
+    model knows it.
+    """
     monkeypatch.setenv("TRIPLEAUDIT_FORMULATION", formulation)
     rates, steps, clear = [], [], Step._clear
 
@@ -170,8 +193,14 @@ def test_every_step_has_the_learning_rate_of_its_number(home, tmp_path, monkeypa
 def test_random_numbers_of_a_gpu_go_on_too(tmp_path, monkeypatch):
     """Dropout draws from them; CUDA is made up."""
     gpu, given = torch.device("cuda", 1), []
-    monkeypatch.setattr(torch.cuda, "get_rng_state", lambda device: torch.full((16,), device.index, dtype=torch.uint8))
-    monkeypatch.setattr(torch.cuda, "set_rng_state", lambda state, device: given.append((state.tolist(), device)))
+    monkeypatch.setattr(
+        torch.cuda,
+        "get_rng_state",
+        lambda device: torch.full((16,), device.index, dtype=torch.uint8),
+    )
+    monkeypatch.setattr(
+        torch.cuda, "set_rng_state", lambda state, device: given.append((state.tolist(), device))
+    )
     model = SimpleNamespace(
         parameters=lambda: iter([SimpleNamespace(device=gpu)]), state_dict=dict, load_state_dict=len
     )
@@ -183,7 +212,9 @@ def test_random_numbers_of_a_gpu_go_on_too(tmp_path, monkeypatch):
     assert torch.equal(torch.rand(3), before) and given == [([1] * 16, gpu)]
 
 
-def test_checkpoints_belong_to_all_that_decides_a_result_and_to_nothing_else(home, tmp_path, monkeypatch):
+def test_checkpoints_belong_to_all_that_decides_a_result_and_to_nothing_else(
+    home, tmp_path, monkeypatch
+):
     class Known(Exception):
         pass
 
@@ -206,7 +237,10 @@ def test_checkpoints_belong_to_all_that_decides_a_result_and_to_nothing_else(hom
     plugin = tmp_path / "plugin.py"
     for reduced in ("span.text", "span.text.lower()"):
         rule = f"MatchingRule(name='folded', reduce=lambda span: {reduced})"
-        plugin.write_text(f"from tripleaudit.core.descriptors import MatchingRule\nRULE = {rule}\n", encoding="utf-8")
+        plugin.write_text(
+            f"from tripleaudit.core.descriptors import MatchingRule\nRULE = {rule}\n",
+            encoding="utf-8",
+        )
         training_run.code._source.cache_clear()  # as in another process
         use_plugins([str(plugin)])
         others.append(fingerprint(matching="folded"))
@@ -225,7 +259,10 @@ def test_equal_seeds_give_equal_weights(home, reference, tmp_path):
 
 def test_a_second_training_in_the_same_folder_is_refused(home, tmp_path, monkeypatch):
     monkeypatch.setattr(training_run, "folder_lock", functools.partial(folder_lock, patience=0))
-    with folder_lock(tmp_path / "m"), pytest.raises(UserError, match="m: another process is at work in this folder"):
+    with (
+        folder_lock(tmp_path / "m"),
+        pytest.raises(UserError, match="m: another process is at work in this folder"),
+    ):
         run(home, tmp_path / "m")
     assert list((tmp_path / "m").iterdir()) == []
 
@@ -249,7 +286,11 @@ def interrupt_at(monkeypatch, number: int) -> None:
         (15, 28, {}),
         (7, 28, {"save_every": 7}),  # the end of an epoch
         (3, 28, {"epochs": 1, "batch_size": 1, "noising": None}),  # between two lines of the log
-        (4, 9, {"accumulation": 3, "epochs": 3, "save_every": 4}),  # seven batches: two steps of three and one of one
+        (
+            4,
+            9,
+            {"accumulation": 3, "epochs": 3, "save_every": 4},
+        ),  # seven batches: two steps of three and one of one
     ],
 )
 def test_an_interrupted_run_ends_with_the_same_weights_and_history(
@@ -265,11 +306,15 @@ def test_an_interrupted_run_ends_with_the_same_weights_and_history(
         f"checkpoint-{step}.pt"
     ]
     seen, read = Counter(), TrainingSentences.__getitem__
-    monkeypatch.setattr(TrainingSentences, "__getitem__", lambda self, key: seen.update(key[:1]) or read(self, key))
+    monkeypatch.setattr(
+        TrainingSentences, "__getitem__", lambda self, key: seen.update(key[:1]) or read(self, key)
+    )
     resumed = run(home, tmp_path / "resumed", **changes)
     assert min(seen) == step // (whole.step / whole.epoch)  # no epoch is repeated
     assert same(weights(tmp_path / "resumed"), weights(tmp_path / "whole"))
-    assert [row.get("loss") for row in resumed.history] == [row.get("loss") for row in whole.history]
+    assert [row.get("loss") for row in resumed.history] == [
+        row.get("loss") for row in whole.history
+    ]
 
 
 def test_a_resumed_run_keeps_what_was_best_before_and_its_patience(home, tmp_path, monkeypatch):
@@ -289,7 +334,14 @@ def test_early_stopping_keeps_the_best_weights(home, tmp_path):
     result = run(home, tmp_path / "model", scorer=scorer, epochs=6, patience=2, schedule="constant")
     assert result.epoch == 4
     assert (result.progress.best_f1, result.progress.best_step) == (0.5, 14)
-    kept = run(home, tmp_path / "two", scorer=iter_scores([0.2]), epochs=2, evaluate_from=2, schedule="constant")
+    kept = run(
+        home,
+        tmp_path / "two",
+        scorer=iter_scores([0.2]),
+        epochs=2,
+        evaluate_from=2,
+        schedule="constant",
+    )
     assert kept.progress.best_step == 14
     assert same(weights(tmp_path / "model"), weights(tmp_path / "two"))
 
@@ -327,12 +379,16 @@ def test_divergence_is_one_clear_sentence(home, tmp_path, monkeypatch, bf16):
 
     monkeypatch.setattr(CasRel, "forward", diverging)
     monkeypatch.setattr(trainer, "half_precision", lambda device, wanted: bf16)
-    with pytest.raises(UserError, match="training diverged; expected settings with a lower learning rate") as caught:
+    with pytest.raises(
+        UserError, match="training diverged; expected settings with a lower learning rate"
+    ) as caught:
         run(home, tmp_path / "model")
     assert str(caught.value).endswith(", or precision: float32") == bf16
 
 
-def test_a_device_is_taken_when_all_is_aligned_and_given_back_before_the_model_is_saved(home, tmp_path, monkeypatch):
+def test_a_device_is_taken_when_all_is_aligned_and_given_back_before_the_model_is_saved(
+    home, tmp_path, monkeypatch
+):
     """Jobs that share a GPU must not hold it while they only use the processor."""
     order = []
 
@@ -350,10 +406,18 @@ def test_a_device_is_taken_when_all_is_aligned_and_given_back_before_the_model_i
         order.append("given back")
 
     monkeypatch.setattr(Aligner, "align", noted("aligned", Aligner.align))
-    monkeypatch.setattr(training_run, "train_extractor", noted("trained", training_run.train_extractor))
+    monkeypatch.setattr(
+        training_run, "train_extractor", noted("trained", training_run.train_extractor)
+    )
     monkeypatch.setattr(training_run, "_save", noted("saved", training_run._save))
     run(home, tmp_path / "model", epochs=1, noising=None, on=on)
-    assert order == [*["aligned"] * order.count("aligned"), "taken", "trained", "given back", "saved"]
+    assert order == [
+        *["aligned"] * order.count("aligned"),
+        "taken",
+        "trained",
+        "given back",
+        "saved",
+    ]
     assert "aligned" in order
 
 
@@ -373,8 +437,15 @@ def test_what_counts_as_progress(min_delta, scores, stale, best_step):
     progress = Progress()
     for step, score in enumerate(scores):
         progress.observe(score, step, float(step), TrainingSettings(min_delta=min_delta))
-    assert (progress.stale, progress.best_step, progress.best_epoch) == (stale, best_step, best_step)
-    assert (progress.best_f1, progress.reference) == (scores[best_step], max(scores)) and not progress.stopped
+    assert (progress.stale, progress.best_step, progress.best_epoch) == (
+        stale,
+        best_step,
+        best_step,
+    )
+    assert (progress.best_f1, progress.reference) == (
+        scores[best_step],
+        max(scores),
+    ) and not progress.stopped
 
 
 def between_steps(**given) -> tuple[SimpleNamespace, list[str]]:
@@ -418,7 +489,12 @@ def test_a_checkpoint_is_due_by_steps_or_minutes(monkeypatch, settings, step, no
         ({"evaluate_from": 2}, 2, {}, ["evaluate"]),
         ({"evaluate_every": 2}, 3, {}, []),
         ({"evaluate_every": 2}, 4, {}, ["evaluate"]),
-        ({"evaluate_every": 2}, 3, {"step": 30, "logged": 29}, ["log", "evaluate"]),  # the end of the training
+        (
+            {"evaluate_every": 2},
+            3,
+            {"step": 30, "logged": 29},
+            ["log", "evaluate"],
+        ),  # the end of the training
         ({"evaluate_from": 5}, 3, {"step": 30, "logged": 30}, []),
         ({}, 1, {"validate": None, "save_due": True}, ["save"]),
         ({}, 1, {"save_due": True, "progress": SimpleNamespace(stopped=True)}, ["evaluate"]),
@@ -449,7 +525,9 @@ def test_the_log_has_the_mean_loss_since_the_line_before_and_the_rate_of_its_ste
     ("metrics", "chosen_by"),
     [({"f1": 0.5}, 0.5), ({"f1": 0.25, "entity_f1": 0.75}, 0.5), ({"f1": 0.5, "recall": 1}, 0.5)],
 )
-def test_the_best_epoch_is_chosen_by_triples_or_by_the_mean_with_entities(monkeypatch, metrics, chosen_by):
+def test_the_best_epoch_is_chosen_by_triples_or_by_the_mean_with_entities(
+    monkeypatch, metrics, chosen_by
+):
     times = iter((110.0, 113.0))
     monkeypatch.setattr(trainer, "time", SimpleNamespace(monotonic=lambda: next(times)))
     rows = []
@@ -458,9 +536,21 @@ def test_the_best_epoch_is_chosen_by_triples_or_by_the_mean_with_entities(monkey
         validate=lambda model: metrics, model=torch.nn.Linear(1, 1), step=4, epoch=2.0, _log=rows.append, rows=None,
     )  # fmt: skip
     run._pass = lambda part: ExtractorTrainer._pass(run, part)
-    assert ExtractorTrainer.evaluate(run) == metrics and rows == [metrics] and {*run.best_weights} == {"weight", "bias"}
-    assert (run.progress.best_f1, run.progress.best_step, run.progress.best_epoch) == (chosen_by, 4, 2.0)
-    assert (run.progress.training_seconds, run.progress.validation_seconds, run.began) == (11.0, 3.0, 113.0)
+    assert (
+        ExtractorTrainer.evaluate(run) == metrics
+        and rows == [metrics]
+        and {*run.best_weights} == {"weight", "bias"}
+    )
+    assert (run.progress.best_f1, run.progress.best_step, run.progress.best_epoch) == (
+        chosen_by,
+        4,
+        2.0,
+    )
+    assert (run.progress.training_seconds, run.progress.validation_seconds, run.began) == (
+        11.0,
+        3.0,
+        113.0,
+    )
 
 
 @pytest.mark.parametrize(
@@ -478,7 +568,12 @@ def test_steps_of_an_epoch_and_of_a_run(
     monkeypatch.setattr(trainer, "embedding_rows", lambda *_: None)
     dataset = SimpleNamespace(size=lambda unit: sentences)
     made = ExtractorTrainer(
-        build(CasRel, home / "encoder"), dataset, TrainingSettings(**settings), seed=1, folder=tmp_path, validate=None
+        build(CasRel, home / "encoder"),
+        dataset,
+        TrainingSettings(**settings),
+        seed=1,
+        folder=tmp_path,
+        validate=None,
     )
     assert (made.steps_per_epoch, made.steps, made.log_every) == (steps_per_epoch, steps, log_every)
 
@@ -486,19 +581,30 @@ def test_steps_of_an_epoch_and_of_a_run(
 def test_a_run_without_validation_and_checkpoints_has_neither(home, tmp_path, monkeypatch):
     """And where the clock stands still, no time."""
     monkeypatch.setattr(trainer, "time", SimpleNamespace(monotonic=lambda: 1000.0))
-    monkeypatch.setattr(checkpoints, "save", lambda *_: pytest.fail("nobody asked for a checkpoint"))
+    monkeypatch.setattr(
+        checkpoints, "save", lambda *_: pytest.fail("nobody asked for a checkpoint")
+    )
     model = build(CasRel, home / "encoder")
-    data, settings = TrainingSentences(sentences(1), model), TrainingSettings(epochs=1, batch_size=2)
+    data, settings = (
+        TrainingSentences(sentences(1), model),
+        TrainingSettings(epochs=1, batch_size=2),
+    )
     result = train_extractor(model, data, settings, seed=1, folder=tmp_path)
     assert result.progress == Progress() and result.best_f1 is None
-    assert (result.progress.best_f1, result.progress.best_step, result.progress.best_epoch) == (None, 0, 0)
+    assert (result.progress.best_f1, result.progress.best_step, result.progress.best_epoch) == (
+        None,
+        0,
+        0,
+    )
     assert (result.progress.training_seconds, result.progress.validation_seconds) == (0, 0)
     assert [(row["step"], row["epoch"], row["seconds"]) for row in result.history] == [
         (step, step / 4, 0) for step in range(1, 5)
     ]
 
 
-def test_a_checkpoint_that_finds_no_space_is_one_sentence_and_leaves_the_one_before(home, tmp_path, monkeypatch):
+def test_a_checkpoint_that_finds_no_space_is_one_sentence_and_leaves_the_one_before(
+    home, tmp_path, monkeypatch
+):
     fsync, written = os.fsync, []
 
     def full(file):
@@ -510,11 +616,16 @@ def test_a_checkpoint_that_finds_no_space_is_one_sentence_and_leaves_the_one_bef
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(UserError, match=r"checkpoint-9\.pt: the disk is full"):
         run(home, tmp_path / "model")
-    assert {path.name for path in (tmp_path / "model/checkpoints").iterdir()} == {"run.json", "checkpoint-6.pt"}
+    assert {path.name for path in (tmp_path / "model/checkpoints").iterdir()} == {
+        "run.json",
+        "checkpoint-6.pt",
+    }
 
 
 def test_a_run_that_would_end_before_its_first_validation_is_refused(home, tmp_path):
-    """28 sentences in batches of 4, two batches a step: the second epoch is steps 5 to 8, and its end is validated."""
+    """28 sentences in batches of 4, two batches a step: the second epoch is steps 5 to 8, and
+    its end is validated.
+    """
     changes = {"accumulation": 2, "evaluate_from": 2, "noising": None, "epochs": 3}
     with pytest.raises(UserError, match="would follow epoch 2, step 8, but max_steps is 4"):
         run(home, tmp_path / "short", max_steps=4, **changes)
@@ -523,7 +634,9 @@ def test_a_run_that_would_end_before_its_first_validation_is_refused(home, tmp_p
 
 
 def test_entities_of_a_validation_count_once_a_sentence():
-    """By hand: of the gold's tim, apple and london, and of the predicted tim and acme, tim is right."""
+    """By hand: of the gold's tim, apple and london, and of the predicted tim and acme, tim is
+    right.
+    """
 
     def one(*triples):
         def span(text):
@@ -531,15 +644,22 @@ def test_entities_of_a_validation_count_once_a_sentence():
 
         return Sentence("s", "text", tuple(Triple(span(s), "r", span(o)) for s, o in triples))
 
-    gold_, found = [one(("tim", "apple"), ("tim", "london"))], [one(("tim", "acme"), ("acme", "tim"))]
+    gold_, found = (
+        [one(("tim", "apple"), ("tim", "london"))],
+        [one(("tim", "acme"), ("acme", "tim"))],
+    )
     assert training_run.entity_f1(gold_, found) == pytest.approx(2 * 1 / (3 + 2))
     assert training_run.entity_f1(gold_ * 2, [*found, *gold_]) == pytest.approx(2 * 4 / (6 + 5))
     assert training_run.entity_f1([one()], [one()]) == 0.0
     assert training_run.entity_f1([one(("a", "a"))], [one()]) == 0.0
 
 
-@pytest.mark.parametrize(("select_by", "measured"), [("f1", {"f1"}), ("f1+entities", {"f1", "entity_f1"})])
-def test_entities_are_measured_where_the_best_epoch_is_chosen_by_them(home, tmp_path, select_by, measured):
+@pytest.mark.parametrize(
+    ("select_by", "measured"), [("f1", {"f1"}), ("f1+entities", {"f1", "entity_f1"})]
+)
+def test_entities_are_measured_where_the_best_epoch_is_chosen_by_them(
+    home, tmp_path, select_by, measured
+):
     result = run(home, tmp_path / "model", epochs=1, noising=None, select_by=select_by)
     (row,) = (row for row in result.history if "f1" in row)
     assert row.keys() - {"seconds", "epoch", "step"} == measured
@@ -547,7 +667,14 @@ def test_entities_are_measured_where_the_best_epoch_is_chosen_by_them(home, tmp_
 
 def test_settings_of_a_training_are_distinguished():
     settings, own, noise, layers = training_run.split_settings(
-        {"epochs": 3, "model": {"drop_zero": True}, "noising": {"probability": 0.2}, "encoder_layers": 2}, CasRel, {}
+        {
+            "epochs": 3,
+            "model": {"drop_zero": True},
+            "noising": {"probability": 0.2},
+            "encoder_layers": 2,
+        },
+        CasRel,
+        {},
     )
     assert (settings.epochs, own, noise.probability, layers) == (3, {"drop_zero": True}, 0.2, 2)
     settings, own, noise, layers = training_run.split_settings({}, CasRel, {})
@@ -555,7 +682,10 @@ def test_settings_of_a_training_are_distinguished():
     for values, message in (
         ({"encoder_layers": True}, "setting 'encoder_layers' is True, expected a whole number"),
         ({"learning_rate": 1.0}, "training: unknown key 'learning_rate'"),
-        ({"noising": {"probabilty": 0.1}}, "noising: unknown key 'probabilty', did you mean 'probability'"),
+        (
+            {"noising": {"probabilty": 0.1}},
+            "noising: unknown key 'probabilty', did you mean 'probability'",
+        ),
     ):
         with pytest.raises(UserError, match=message):
             training_run.split_settings(values, CasRel, {})
@@ -564,7 +694,11 @@ def test_settings_of_a_training_are_distinguished():
 def test_weights_come_last_into_the_folder_of_a_model(home, tmp_path, monkeypatch):
     """Who sees them sees a whole model."""
     moved, replace_ = [], Path.replace
-    monkeypatch.setattr(Path, "replace", lambda self, target: moved.append(Path(target).name) or replace_(self, target))
+    monkeypatch.setattr(
+        Path,
+        "replace",
+        lambda self, target: moved.append(Path(target).name) or replace_(self, target),
+    )
     run(home, tmp_path / "model", epochs=1, noising=None)
     assert {"config.json", "history.jsonl", "provenance.json", "README.md"} <= set(moved)
     assert moved[-1] == "model.safetensors"
@@ -578,26 +712,38 @@ def test_a_classifier_is_validated_by_itself_and_learns_no_types(home, tmp_path,
     )  # fmt: skip
     record = json.loads((tmp_path / "zcc" / "provenance.json").read_text())
     assert result.best_f1 is not None and record["training"]["best_f1"] == result.best_f1
-    assert "entity_types" not in record["training"] and record["seconds"] == 0  # the clock stood still
+    assert (
+        "entity_types" not in record["training"] and record["seconds"] == 0
+    )  # the clock stood still
 
 
 def test_twice_the_epochs_leave_a_history_and_no_model(home, tmp_path):
     """The same training goes on: until the single one ends, a constant rate makes both alike."""
     single = run(home, tmp_path / "single", epochs=2, schedule="constant")
     double = run(home, tmp_path / "double", epochs=2, schedule="constant", patience=1, double=True)
-    assert {path.name for path in (tmp_path / "double").iterdir()} == {"history.jsonl", "provenance.json"}
+    assert {path.name for path in (tmp_path / "double").iterdir()} == {
+        "history.jsonl",
+        "provenance.json",
+    }
     assert double.epoch == 4 and double.step == 2 * single.step
     losses = [[row["loss"] for row in each.history if "loss" in row] for each in (single, double)]
     assert losses[1][: len(losses[0])] == losses[0]
     record = json.loads((tmp_path / "double" / "provenance.json").read_text())
     assert record["settings"]["double"] is True
-    assert (record["training"]["settings"]["epochs"], record["training"]["settings"]["patience"]) == (4, 0)
+    assert (
+        record["training"]["settings"]["epochs"],
+        record["training"]["settings"]["patience"],
+    ) == (4, 0)
 
 
-def test_the_run_of_a_training_that_was_interrupted_begins_at_its_first_step(home, tmp_path, monkeypatch):
+def test_the_run_of_a_training_that_was_interrupted_begins_at_its_first_step(
+    home, tmp_path, monkeypatch
+):
     reported = []
     run_ = SimpleNamespace(log=lambda row, step: reported[-1].append(step), finish=lambda: None)
-    monkeypatch.setitem(sys.modules, "trackio", SimpleNamespace(init=lambda **_: reported.append([]) or run_))
+    monkeypatch.setitem(
+        sys.modules, "trackio", SimpleNamespace(init=lambda **_: reported.append([]) or run_)
+    )
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         interrupt_at(patch, 3)
         run(home, tmp_path / "model", epochs=1, report_to="trackio")
@@ -611,6 +757,10 @@ def test_checkpoints_are_prepared_in_a_new_folder_and_what_was_cut_short_is_remo
     for name in ("checkpoint-2.pt", "checkpoint-10.pt", ".checkpoint-12.pt.abc"):
         (folder / name).write_bytes(b"")
     assert checkpoints.prepare(folder, {"seed": 1}) == folder / "checkpoint-10.pt"
-    assert {path.name for path in folder.iterdir()} == {"run.json", "checkpoint-2.pt", "checkpoint-10.pt"}
+    assert {path.name for path in folder.iterdir()} == {
+        "run.json",
+        "checkpoint-2.pt",
+        "checkpoint-10.pt",
+    }
     assert checkpoints.prepare(folder, {"seed": 2}) is None  # another run, which continues nothing
     assert [path.name for path in folder.iterdir()] == ["run.json"]

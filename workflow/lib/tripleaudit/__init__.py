@@ -1,7 +1,7 @@
 """tripleaudit: audit relational-triple extraction, from raw corpus to paper-style tables.
 
-In Python: :func:`score`, :func:`audit`, :func:`check`, :func:`compare`, :func:`which` and :func:`load`
-(:mod:`tripleaudit.api`).
+In Python: :func:`score`, :func:`audit`, :func:`check`, :func:`compare`, :func:`which` and
+:func:`load` (:mod:`tripleaudit.api`).
 """
 
 import importlib
@@ -20,7 +20,9 @@ __all__ = ["audit", "check", "compare", "load", "score", "which"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import a function when it is asked for; by a name that is put together, for no result depends on it."""
+    """Import a function when it is asked for; by a name that is put together, for no result
+    depends on it.
+    """
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.api.{name}"), name)

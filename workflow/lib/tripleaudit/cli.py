@@ -1,11 +1,13 @@
 """The console command: finds a command by its name and runs it.
 
-A command is a module of :mod:`tripleaudit.commands` with ``HELP`` (one line), ``configure(parser)`` and ``run(args) ->
-int | None``, or a step, which only the workflow calls (:mod:`tripleaudit.steps`). ``--plugin FILE`` before the name of
-a command adds what a file brings (:mod:`tripleaudit.core.registries`).
+A command is a module of :mod:`tripleaudit.commands` with ``HELP`` (one line), ``configure(parser)``
+and ``run(args) -> int | None``, or a step, which only the workflow calls
+(:mod:`tripleaudit.steps`). ``--plugin FILE`` before the name of a command adds what a file brings
+(:mod:`tripleaudit.core.registries`).
 
-Only the module of the command at hand is imported, and modules import nothing heavy at the top. What is done here finds
-a command and hands it its arguments as they are; it counts to no result, so nothing that could alter one belongs here.
+Only the module of the command at hand is imported, and modules import nothing heavy at the top.
+What is done here finds a command and hands it its arguments as they are; it counts to no result, so
+nothing that could alter one belongs here.
 """
 
 import argparse
@@ -31,15 +33,22 @@ REMOVED_COMMANDS = {
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong with a command line in one sentence, without the list of all its options."""
+    """Says what is wrong with a command line in one sentence, without the list of all its
+    options.
+    """
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"error: {message}; {self.prog} --help explains it\n")
 
 
 def command_names() -> list[str]:
-    """Return the names of the commands that users and the workflow have: modules of ``commands`` and steps."""
-    return [*(info.name.replace("_", "-") for info in pkgutil.iter_modules(commands.__path__)), *STEPS]
+    """Return the names of the commands that users and the workflow have: modules of ``commands``
+    and steps.
+    """
+    return [
+        *(info.name.replace("_", "-") for info in pkgutil.iter_modules(commands.__path__)),
+        *STEPS,
+    ]
 
 
 def build_parser(name: str | None = None) -> argparse.ArgumentParser:
@@ -52,20 +61,27 @@ def build_parser(name: str | None = None) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"tripleaudit {__version__}")
     text = "a file, or an installed entry point, that adds tables, formats, …; may be repeated"
     parser.add_argument("--plugin", action="append", metavar="FILE", help=text)
-    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
+    subparsers = parser.add_subparsers(
+        dest="command", required=True, metavar="COMMAND", title="commands"
+    )
     internal = {}
     named = command_names()
     for command in [name] if name in named else sorted(named):
         if command in STEPS:
             internal[command] = STEPS[command].help
             if name == command:
-                add_step(subparsers.add_parser(command, description=STEPS[command].help), STEPS[command].function)
+                add_step(
+                    subparsers.add_parser(command, description=STEPS[command].help),
+                    STEPS[command].function,
+                )
         else:
             module = importlib.import_module(f"{commands.__name__}.{command.replace('-', '_')}")
             subparser = subparsers.add_parser(command, help=module.HELP, description=module.HELP)
             module.configure(subparser)
             subparser.set_defaults(run=module.run)
-    parser.epilog = "used by the workflow:\n" + "\n".join(f"  {name:<24}{text}" for name, text in internal.items())
+    parser.epilog = "used by the workflow:\n" + "\n".join(
+        f"  {name:<24}{text}" for name, text in internal.items()
+    )
     return parser
 
 
@@ -75,7 +91,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     command = None
     try:
         plugins = []
-        while argv[:1] == ["--plugin"] and len(argv) > 1 or argv and argv[0].startswith("--plugin="):
+        while (
+            argv[:1] == ["--plugin"] and len(argv) > 1 or argv and argv[0].startswith("--plugin=")
+        ):
             _, equals, file = argv.pop(0).partition("=")
             plugins.append(file if equals else argv.pop(0))
         use_plugins(plugins)
@@ -99,7 +117,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    except BrokenPipeError:  # the reader of our output went away, as in `tripleaudit audit … | head`
+    except (
+        BrokenPipeError
+    ):  # the reader of our output went away, as in `tripleaudit audit … | head`
         sys.stderr.close()
         return 0
     except Exception as error:

@@ -1,9 +1,10 @@
 """Extraction as a task of Inspect, by any of its providers, scored as everywhere here.
 
-    inspect eval tripleaudit/extraction --model PROVIDER/MODEL -T test=test.jsonl -T train=train.jsonl --limit 100
+    inspect eval tripleaudit/extraction --model PROVIDER/MODEL -T test=test.jsonl -T
+    train=train.jsonl --limit 100
 
-The relations of the corpus are given, as in the setting ``closed`` of a study's ``systems``. Inspect finds it by the
-entry point of the extra ``inspect``.
+The relations of the corpus are given, as in the setting ``closed`` of a study's ``systems``.
+Inspect finds it by the entry point of the extra ``inspect``.
 """
 
 import numpy as np
@@ -46,11 +47,16 @@ def extraction(
         matching: when a triple is correct.
     """
     known, sentences = (read_corpus(shipped(path)).sentences for path in (train, test))
-    relations = Verbaliser(sorted({triple.relation for sentence in known for triple in sentence.triples}))
+    relations = Verbaliser(
+        sorted({triple.relation for sentence in known for triple in sentence.triples})
+    )
     question = Question("semi-open", load_prompt(prompt), relations)
     samples = [
         Sample(
-            input=[MESSAGES[turn["role"]](content=turn["content"]) for turn in question.request(sentence).messages],
+            input=[
+                MESSAGES[turn["role"]](content=turn["content"])
+                for turn in question.request(sentence).messages
+            ],
             target=[" | ".join(triple.strings) for triple in sentence.triples],
             id=sentence.id,
             metadata={"sentence": sentence.to_json()},
@@ -58,7 +64,9 @@ def extraction(
         for sentence in sentences
     ]
     return Task(
-        MemoryDataset(samples), solver=generate(), scorer=triples(list(relations.names), check_matching(matching))
+        MemoryDataset(samples),
+        solver=generate(),
+        scorer=triples(list(relations.names), check_matching(matching)),
     )
 
 
@@ -75,7 +83,10 @@ def _total(name: str) -> Metric:
     @metric(name=name)
     def of_all() -> Metric:
         def compute(scores: list[SampleScore]) -> float:
-            counts = np.array([[each.score.metadata[count] for count in COUNTS] for each in scores], dtype=np.int64)
+            counts = np.array(
+                [[each.score.metadata[count] for count in COUNTS] for each in scores],
+                dtype=np.int64,
+            )
             return getattr(micro(counts.reshape(-1, 3)), name)
 
         return compute
@@ -85,7 +96,9 @@ def _total(name: str) -> Metric:
 
 @scorer(metrics=[_total(name) for name in METRICS])
 def triples(relations: list[str], matching: str = "exact-string") -> Scorer:
-    """Count correct, predicted and gold triples of a sentence; the value of a sentence is its own F1."""
+    """Count correct, predicted and gold triples of a sentence; the value of a sentence is its
+    own F1.
+    """
 
     plain = Verbaliser(relations)
 

@@ -32,10 +32,12 @@ def command_of(shell: str) -> str:
 
 
 def rule_code(shell: str) -> list[tuple[str, str]]:
-    """Return (part, digest) of the code of a rule's command; as parameters, they rerun its jobs when one changes.
+    """Return (part, digest) of the code of a rule's command; as parameters, they rerun its jobs
+    when one changes.
 
-    A command that imports the matching rules applies all of them, also those of plugins; a training applies one, which
-    its rule names. A command that prints labels of extractors or protocols depends on their descriptions.
+    A command that imports the matching rules applies all of them, also those of plugins; a training
+    applies one, which its rule names. A command that prints labels of extractors or protocols
+    depends on their descriptions.
     """
     command = command_of(shell)
     if not command:
@@ -60,7 +62,9 @@ def chosen_code(command: str, *modules: str, files: Iterable[str | Path] = ()) -
 
 
 def described_code(command: str, registry: Registry, *names: str) -> dict[str, str]:
-    """Return :func:`chosen_code` of entries of a registry (all without ``names``), and the digest of their fields."""
+    """Return :func:`chosen_code` of entries of a registry (all without ``names``), and the
+    digest of their fields.
+    """
     entries = [registry.need(name) for name in names or registry]
     modules = sorted({entry.module for entry in entries if not entry.file})
     files = sorted({entry.file for entry in entries if entry.file})
@@ -70,12 +74,15 @@ def described_code(command: str, registry: Registry, *names: str) -> dict[str, s
 def _description_digest(registry: Registry, *names: str) -> dict[str, str]:
     """Return the digest of the fields of entries: labels, order, settings and their defaults.
 
-    Empty fields are left out, so that a new field changes the digest of no entry that leaves it empty. So are places of
-    files: a study may be moved, and the content of the files counts as code.
+    Empty fields are left out, so that a new field changes the digest of no entry that leaves it
+    empty. So are places of files: a study may be moved, and the content of the files counts as
+    code.
     """
     fields = {name: _described_fields(registry[name]) for name in names or registry}
     text = json.dumps(fields, sort_keys=True, default=_qualified_name)
-    return {f"{registry.word} as described": hashlib.sha256(text.encode()).hexdigest()[: code.DIGITS]}
+    return {
+        f"{registry.word} as described": hashlib.sha256(text.encode()).hexdigest()[: code.DIGITS]
+    }
 
 
 def _described_fields(entry: Descriptor) -> dict[str, Any]:
@@ -92,7 +99,9 @@ def _qualified_name(value: object) -> str:
 
 
 def extractor_code(command: str, extractor: str) -> dict[str, str]:
-    """Return :func:`chosen_code` of an extractor or classifier, of all of them where ``extractor`` is empty."""
+    """Return :func:`chosen_code` of an extractor or classifier, of all of them where
+    ``extractor`` is empty.
+    """
     names = [extractor] if extractor else list(EXTRACTORS)
     homes = {class_reference(name).rpartition(":")[0] for name in names}
     files = {home for home in homes if home.endswith(".py")}
@@ -100,11 +109,15 @@ def extractor_code(command: str, extractor: str) -> dict[str, str]:
     return chosen | _description_digest(EXTRACTORS, *names)
 
 
-def corpus_code(formats: Iterable[str], corpus: RegisteredCorpus | None, split: str) -> dict[str, str]:
-    """Return :func:`chosen_code` of the readers of a split, and the digest of a registered corpus's description.
+def corpus_code(
+    formats: Iterable[str], corpus: RegisteredCorpus | None, split: str
+) -> dict[str, str]:
+    """Return :func:`chosen_code` of the readers of a split, and the digest of a registered corpus's
+    description.
 
     Args:
-        formats: formats of a study's own files; empty while a format is not known yet, so that it may be any.
+        formats: formats of a study's own files; empty while a format is not known yet, so that it
+            may be any.
         corpus: the registered corpus; None for a study's own files.
         split: name of the split.
     """
@@ -125,11 +138,13 @@ def pinned(source: RawFile | Model) -> str:
 def content_digests(paths: Iterable[str]) -> list[str]:
     """Return name and digest of those paths that are files, in their order.
 
-    As a parameter they rerun a job when a file was replaced by an older one: Snakemake compares the content of an input
-    only if it is newer than the output.
+    As a parameter they rerun a job when a file was replaced by an older one: Snakemake compares the
+    content of an input only if it is newer than the output.
     """
     files = [Path(path) for path in paths]
-    return [f"{file.name} {_content_digest(file, *_state(file))}" for file in files if file.is_file()]
+    return [
+        f"{file.name} {_content_digest(file, *_state(file))}" for file in files if file.is_file()
+    ]
 
 
 def _state(file: Path) -> tuple[int, int]:
@@ -143,16 +158,22 @@ def _content_digest(file: Path, size: int, changed: int) -> str:
 
 
 def export_study_folder(folder: str) -> None:
-    """Let jobs keep digests of the files that they write into a study's folder (:mod:`tripleaudit.core.outputs`)."""
+    """Let jobs keep digests of the files that they write into a study's folder
+    (:mod:`tripleaudit.core.outputs`).
+    """
     os.environ[VARIABLE] = folder
 
 
-def export_environment(library: Path | None, gpu: str | int, share: int = 1, offline: bool = False) -> None:
-    """Let every job, on this machine or a cluster node, find this interpreter, this package and the study's device.
+def export_environment(
+    library: Path | None, gpu: str | int, share: int = 1, offline: bool = False
+) -> None:
+    """Let every job, on this machine or a cluster node, find this interpreter, this package and the
+    study's device.
 
-    ``library`` is the folder that the package is imported from, None where it is installed.
-    Where a job runs does not decide what it computes, so the device is no parameter that would rerun it. With
-    ``offline``, libraries that would ask the model hub for something do not try, and fail at once instead of waiting.
+    ``library`` is the folder that the package is imported from, None where it is installed. Where a
+    job runs does not decide what it computes, so the device is no parameter that would rerun it.
+    With ``offline``, libraries that would ask the model hub for something do not try, and fail at
+    once instead of waiting.
     """
     chosen = {"PATH": Path(sys.executable).parent} | ({"PYTHONPATH": library} if library else {})
     for name, first in ((name, str(folder)) for name, folder in chosen.items()):

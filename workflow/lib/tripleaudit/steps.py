@@ -1,7 +1,8 @@
-"""Steps that only rules of the workflow call: functions of the package whose options follow from their signatures.
+"""Steps that only rules of the workflow call: functions of the package whose options follow from
+their signatures.
 
-``--name VALUE`` for each parameter, several values for a sequence, JSON for a mapping, a switch for a truth value, and
-for a dataclass all that its fields are.
+``--name VALUE`` for each parameter, several values for a sequence, JSON for a mapping, a switch for
+a truth value, and for a dataclass all that its fields are.
 """
 
 import argparse
@@ -19,41 +20,83 @@ LOG_FORMAT = "%(asctime)s %(levelname)s %(message)s"
 
 
 class Step(NamedTuple):
-    """Where the function of a step is found, ``module:function`` within the package, and what it does."""
+    """Where the function of a step is found, ``module:function`` within the package, and what it
+    does.
+    """
 
     function: str
     help: str
 
 
 STEPS = {
-    "audit-protocol": Step("tables.audits:write_study_audit", "triple types, strata and sizes of a protocol's sets"),
-    "build-protocol": Step("protocols.study_sets:write_sets", "the sets of a protocol from those of a corpus"),
-    "extract-needles": Step("needles.extracting:write_extraction", "entities that a model finds in documents"),
-    "generate": Step("generative.generate:generate", "extract triples from texts with a language model"),
-    "gre-judge": Step("grescores.judging:write_judged", "judge extracted triples with a language model"),
-    "gre-systems": Step("grescores.system_scores:write_dataset_scores", "GREScores of all systems of a data set"),
+    "audit-protocol": Step(
+        "tables.audits:write_study_audit", "triple types, strata and sizes of a protocol's sets"
+    ),
+    "build-protocol": Step(
+        "protocols.study_sets:write_sets", "the sets of a protocol from those of a corpus"
+    ),
+    "extract-needles": Step(
+        "needles.extracting:write_extraction", "entities that a model finds in documents"
+    ),
+    "generate": Step(
+        "generative.generate:generate", "extract triples from texts with a language model"
+    ),
+    "gre-judge": Step(
+        "grescores.judging:write_judged", "judge extracted triples with a language model"
+    ),
+    "gre-systems": Step(
+        "grescores.system_scores:write_dataset_scores", "GREScores of all systems of a data set"
+    ),
     "make-needles": Step("needles.making:write_corpus", "needles in documents"),
     "merge-scores": Step("scoring.scores:merge_scores", "join scores files into one"),
-    "original-split": Step("protocols.cardinality:write_setting", "a split in one cardinality setting"),
-    "plots": Step("tables.plots:make_study_plot", "a plot as SVG, and its Vega-Lite specification next to it"),
-    "predict-baseline": Step("scoring.baselines:write_predictions", "what a baseline says of one test set"),
-    "predict-system": Step("systems.test_set:predict_system", "what a system without training says of one test set"),
-    "rate-needles": Step("needles.minea:rate_matches", "which needles were found, by thresholds of keywords"),
-    "score-classifier": Step("scoring.rows:score_classifier", "scores of a zero-cardinality classifier"),
-    "score-needles": Step("needles.score_rows:write_model_scores", "scores of one model in a MINEA study"),
-    "score-run": Step("scoring.rows:score_run", "scores of one prediction file, alone or behind a classifier"),
-    "select-texts": Step("generative.extraction:write_texts", "the texts of a data set for language models"),
+    "original-split": Step(
+        "protocols.cardinality:write_setting", "a split in one cardinality setting"
+    ),
+    "plots": Step(
+        "tables.plots:make_study_plot", "a plot as SVG, and its Vega-Lite specification next to it"
+    ),
+    "predict-baseline": Step(
+        "scoring.baselines:write_predictions", "what a baseline says of one test set"
+    ),
+    "predict-system": Step(
+        "systems.test_set:predict_system", "what a system without training says of one test set"
+    ),
+    "rate-needles": Step(
+        "needles.minea:rate_matches", "which needles were found, by thresholds of keywords"
+    ),
+    "score-classifier": Step(
+        "scoring.rows:score_classifier", "scores of a zero-cardinality classifier"
+    ),
+    "score-needles": Step(
+        "needles.score_rows:write_model_scores", "scores of one model in a MINEA study"
+    ),
+    "score-run": Step(
+        "scoring.rows:score_run", "scores of one prediction file, alone or behind a classifier"
+    ),
+    "select-texts": Step(
+        "generative.extraction:write_texts", "the texts of a data set for language models"
+    ),
     "table": Step("tables.building:make_table", "a table as CSV, Markdown, LaTeX, HTML and JSON"),
-    "study-frames": Step("tables.frames:write_frames", "scores, counts, cells and contrasts as data frames"),
-    "system-facts": Step("systems.facts:write_system_facts", "what systems took, and which of them failed"),
-    "training-facts": Step("systems.facts:write_training_facts", "times and outcomes of all trainings"),
-    "write-report": Step("report.make:write_study_report", "the HTML report from files that the rule names"),
+    "study-frames": Step(
+        "tables.frames:write_frames", "scores, counts, cells and contrasts as data frames"
+    ),
+    "system-facts": Step(
+        "systems.facts:write_system_facts", "what systems took, and which of them failed"
+    ),
+    "training-facts": Step(
+        "systems.facts:write_training_facts", "times and outcomes of all trainings"
+    ),
+    "write-report": Step(
+        "report.make:write_study_report", "the HTML report from files that the rule names"
+    ),
 }
 """Command -> step."""
 
 
 def add_step(parser: argparse.ArgumentParser, reference: str) -> None:
-    """Give a parser the options of a step, ``module:function`` within the package, and its function to run."""
+    """Give a parser the options of a step, ``module:function`` within the package, and its
+    function to run.
+    """
     module, _, name = reference.partition(":")
     function: Callable[..., Any] = getattr(importlib.import_module(f"{__package__}.{module}"), name)
     groups = {name: _parameters(one.annotation) for name, one in _parameters(function).items()}
@@ -83,11 +126,17 @@ def _parameters(called: Any) -> Mapping[str, inspect.Parameter]:
 def _add_option(parser: argparse.ArgumentParser, parameter: inspect.Parameter) -> None:
     name, kind = f"--{parameter.name.replace('_', '-')}", str(parameter.annotation)
     required = parameter.default is parameter.empty
-    option: dict[str, Any] = {"required": required, "default": None if required else parameter.default}
+    option: dict[str, Any] = {
+        "required": required,
+        "default": None if required else parameter.default,
+    }
     if parameter.annotation is bool:
         option = {"action": "store_true"}
     elif "Mapping" in kind:
-        option |= {"type": partial(json_given, name, form=list if "Sequence" in kind else dict), "metavar": "JSON"}
+        option |= {
+            "type": partial(json_given, name, form=list if "Sequence" in kind else dict),
+            "metavar": "JSON",
+        }
     elif "Sequence" in kind:
         option |= {"nargs": "*", "type": float if "float" in kind else str}
     elif parameter.annotation in (int, float):

@@ -1,4 +1,6 @@
-"""What a run of the workflow did: jobs, time, money, and where the results are. Imports nothing heavy."""
+"""What a run of the workflow did: jobs, time, money, and where the results are. Imports nothing
+heavy.
+"""
 
 import json
 import time
@@ -23,7 +25,9 @@ def failures(folder: Path) -> list[str]:
 
 
 def warnings_of(folder: Path) -> Iterator[str]:
-    """Yield a line for each system of a study that has no scores, and for each with unread answers."""
+    """Yield a line for each system of a study that has no scores, and for each with unread
+    answers.
+    """
     yield from (f"warning: {failure}" for failure in failures(folder))
     for fact in _system_facts(folder):
         unread = fact.get("unreadable", 0) + fact.get("truncated", 0)
@@ -60,7 +64,8 @@ class RunSummary:
         self.began, self.spent = time.monotonic(), self._spent()
 
     def finish(self, ran: int, current: int) -> str:
-        """Return the summary and keep it in ``logs/summary.txt`` of the study's folder; empty if nothing was made.
+        """Return the summary and keep it in ``logs/summary.txt`` of the study's folder; empty if
+        nothing was made.
 
         Args:
             ran: jobs of this run that made something.
@@ -91,7 +96,10 @@ class RunSummary:
 
     def _findings(self) -> Iterator[str]:
         """Yield the sentences of the report's first screen, in its order."""
-        tables = [json.loads(path.read_text(encoding="utf-8")) for path in (self.folder / "tables").glob("*.json")]
+        tables = [
+            json.loads(path.read_text(encoding="utf-8"))
+            for path in (self.folder / "tables").glob("*.json")
+        ]
         leading = [table for table in tables if table.get("lead")]
         for table in sorted(leading, key=lambda table: table["order"]):
             yield f"{table['name']}: {table['lead']}"

@@ -1,1 +1,3 @@
-"""What the commands score, audit, check and compare do as functions of Python; a command prints what one returns."""
+"""What the commands score, audit, check and compare do as functions of Python; a command prints
+what one returns.
+"""

@@ -35,7 +35,9 @@ class AuditResult(Result):
     missing_entities: int
     """Mentions that are not in their test sentence."""
     leakage: dict[str, Any]
-    """Test sentences, triples and entities that are in training (:func:`tripleaudit.protocols.leakage.leakage`)."""
+    """Test sentences, triples and entities that are in training
+    (:func:`tripleaudit.protocols.leakage.leakage`).
+    """
     random_splits: dict[str, Any] | None = None
     """What random splits of the same sizes have of unseen triples
     (:class:`tripleaudit.protocols.random_splits.RandomSplits`), None where none was asked for."""
@@ -48,7 +50,9 @@ class AuditResult(Result):
         ]
 
     def notes(self) -> list[str]:
-        unseen = ", ".join(f"{clean(name)} ({count})" for name, count in self.unseen_relations.items())
+        unseen = ", ".join(
+            f"{clean(name)} ({count})" for name, count in self.unseen_relations.items()
+        )
         lines = [
             f"Triples repeated inside a test sentence: {self.duplicates}",
             f"Entity mentions that are not in their test sentence: {self.missing_entities}",
@@ -73,7 +77,10 @@ class AuditResult(Result):
         return "\n".join(
             [
                 f"{'':<28}{'Training':>10}{'Test':>10}",
-                *(f"{title:<28}{self.train[name]:>10}{getattr(self, name):>10}" for title, name in counts),
+                *(
+                    f"{title:<28}{self.train[name]:>10}{getattr(self, name):>10}"
+                    for title, name in counts
+                ),
                 "",
                 f"{'Test triples by type':<28}{'Count':>10}{'Share':>10}",
                 *_shares(self.triple_types),
@@ -102,11 +109,11 @@ def audit(
     """Audit a test set against its training set: triple types, strata, cardinality, leakage.
 
     Args:
-        train, test: paths to corpora of any format, data frames, or rows with ``text`` and ``triples``.
-        valid: the same, held out with the test set in random splits.
-        format: of files; ``auto`` recognises it by its content.
-        columns: ``{role: column}`` where columns have other names than usual.
-        random_splits: so many random splits of all these sentences are looked at, drawn with ``seed``.
+        train, test: paths to corpora of any format, data frames, or rows with ``text`` and
+        ``triples``. valid: the same, held out with the test set in random splits. format: of files;
+        ``auto`` recognises it by its content. columns: ``{role: column}`` where columns have other
+        names than usual. random_splits: so many random splits of all these sentences are looked at,
+        drawn with ``seed``.
 
     Raises:
         UserError: something cannot be read.
@@ -124,10 +131,15 @@ def audit(
     value["leakage"] = leakage(train_set.sentences, test_set.sentences)
     if random_splits:
         others = held[0].sentences if held else ()
-        drawn = random_.random_splits(train_set.sentences, others, test_set.sentences, random_splits, seed)
+        drawn = random_.random_splits(
+            train_set.sentences, others, test_set.sentences, random_splits, seed
+        )
         value["random_splits"] = asdict(drawn)
     return AuditResult(**value)
 
 
 def _shares(parts: Mapping[str, Share]) -> list[str]:
-    return [f"{'  ' + TYPES[name]:<28}{part.count:>10}{100 * part.share:>8.2f} %" for name, part in parts.items()]
+    return [
+        f"{'  ' + TYPES[name]:<28}{part.count:>10}{100 * part.share:>8.2f} %"
+        for name, part in parts.items()
+    ]

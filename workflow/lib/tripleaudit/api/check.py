@@ -28,7 +28,9 @@ class CheckResult(Result):
 
     columns = ("split", "check", "count", "text")
     files: list[dict[str, Any]]
-    """Of each its ``file``, ``split``, ``format``, numbers, first triples (``shown``) and ``findings``."""
+    """Of each its ``file``, ``split``, ``format``, numbers, first triples (``shown``) and
+    ``findings``.
+    """
     leakage: list[dict[str, Any]]
     """What each pair of splits shares, ``from`` and ``into`` next to the parts of
     :func:`tripleaudit.protocols.leakage.leakage`."""
@@ -58,14 +60,17 @@ class CheckResult(Result):
         return "\n".join([*lines, *(line for leak in self.leakage for line in _leak(leak))])
 
 
-def check(*files: Any, format: str = "auto", columns: Mapping[str, str] | None = None, **data: Any) -> CheckResult:
+def check(
+    *files: Any, format: str = "auto", columns: Mapping[str, str] | None = None, **data: Any
+) -> CheckResult:
     """Look at corpora as a careful colleague would, leakage between them included.
 
     Args:
         files: paths, train, valid (dev) or test by their names; or a data set, which has splits.
         format: of files; ``auto`` recognises it by its content.
         columns: ``{role: column}`` where columns have other names than usual.
-        data: of a split (``train=…, test=…``) a path, a data frame, or rows with ``text`` and ``triples``.
+        data: of a split (``train=…, test=…``) a path, a data frame, or rows with ``text`` and
+            ``triples``.
 
     Raises:
         UserError: something cannot be read, or two files are the same split.
@@ -73,11 +78,15 @@ def check(*files: Any, format: str = "auto", columns: Mapping[str, str] | None =
     for one in files:
         if not isinstance(one, str | Path):
             kind = type(one).__name__
-            raise UserError(f"a {kind} is no path; expected the name of its split: train=…, valid=… or test=…")
+            raise UserError(
+                f"a {kind} is no path; expected the name of its split: train=…, valid=… or test=…"
+            )
     sources: dict[str, Any] = splits_of(map(str, files))
     for split, one in data.items():
         if split in sources:
-            raise UserError(f"{split}: {sources[split]} is the {split} set already; expected one file for each")
+            raise UserError(
+                f"{split}: {sources[split]} is the {split} set already; expected one file for each"
+            )
         sources[split] = given(one, split, texts=True)
     if not sources:
         raise UserError("no corpus is given; expected paths, or train=…, valid=…, test=…")
@@ -94,12 +103,19 @@ def check(*files: Any, format: str = "auto", columns: Mapping[str, str] | None =
                 "format": corpus.report.format,
                 **{name: getattr(corpus.report, name) for name in COUNTED},
                 "shown": _shown(corpus),
-                "findings": [asdict(finding) for finding in findings(corpus, None if corpus is train else train)],
+                "findings": [
+                    asdict(finding)
+                    for finding in findings(corpus, None if corpus is train else train)
+                ],
             }
             for split, corpus in corpora.items()
         ],
         leakage=[
-            {"from": first, "into": second, **leakage(corpora[first].sentences, corpora[second].sentences)}
+            {
+                "from": first,
+                "into": second,
+                **leakage(corpora[first].sentences, corpora[second].sentences),
+            }
             for first, second in combinations(corpora, 2)
         ],
     )
@@ -117,7 +133,9 @@ def splits_of(files: Iterable[str]) -> dict[str, str]:
         for name in [f"{file}#{name}" for name in names] if len(names) > 1 else [file]:
             split = named_split(name) or name
             if split in found:
-                raise UserError(f"{name}: {found[split]} is the {split} set already; expected one file for each")
+                raise UserError(
+                    f"{name}: {found[split]} is the {split} set already; expected one file for each"
+                )
             found[split] = name
     return found
 
@@ -125,7 +143,10 @@ def splits_of(files: Iterable[str]) -> dict[str, str]:
 def _shown(corpus: Corpus) -> list[dict[str, str]]:
     """The first triples as they were understood, of different sentences."""
     first = islice((each for each in corpus.sentences if each.triples), SHOWN)
-    return [{"text": each.text, **dict(zip(ROLES, each.triples[0].strings, strict=True))} for each in first]
+    return [
+        {"text": each.text, **dict(zip(ROLES, each.triples[0].strings, strict=True))}
+        for each in first
+    ]
 
 
 def _counts(file: Mapping[str, Any]) -> str:
@@ -152,7 +173,9 @@ def readable_leakage(leak: dict[str, Any], title: str) -> list[str]:
         ),
     ]
     if leak["uncertain"]:
-        lines.append(f"  {leak['uncertain']} sentences are like so many that not all could be compared")
+        lines.append(
+            f"  {leak['uncertain']} sentences are like so many that not all could be compared"
+        )
     for example in leak["examples"][:SHOWN]:
         lines.append(f"  {example['kind']}: {example['test']}: {clean(example['test_text'])}")
         if example["kind"] != "equal":

@@ -59,7 +59,13 @@ class CompareResult(Result):
 
     def tables(self) -> "list[Table]":
         several = [comparison_page.overview(self.comparison)] if len(self.pairs) > 1 else []
-        return [*several, *(comparison_page.details(pair, comparison_page.RELATIONS_IN_TEXT) for pair in self.pairs)]
+        return [
+            *several,
+            *(
+                comparison_page.details(pair, comparison_page.RELATIONS_IN_TEXT)
+                for pair in self.pairs
+            ),
+        ]
 
     def __str__(self) -> str:
         return comparison_page.to_page(self.comparison, "md", SHOWN)
@@ -82,14 +88,15 @@ def compare(
     """Compare two systems, result folders or studies: tests, intervals, changed sentences.
 
     Args:
-        first, second: a path to predictions, or to the folder of a study or of some of its runs; a data
-            frame, rows, or of each sentence the list of its triples.
+        first, second: a path to predictions, or to the folder of a study or of some of its runs; a
+            data frame, rows, or of each sentence the list of its triples.
         gold: gold triples of two sides that are predictions.
         train: their training set; adds strata.
         matching: a name of :data:`~tripleaudit.core.descriptors.MATCHINGS`.
         format: of files; ``auto`` recognises it by its content.
         columns: ``{role: column}`` where columns have other names than usual.
-        missing: ``empty`` takes sentences without a prediction as without triples, ``refuse`` refuses the file.
+        missing: ``empty`` takes sentences without a prediction as without triples, ``refuse``
+            refuses the file.
         bootstrap: resamples of the intervals; 0: none.
         shuffles: draws of the tests.
         seed: of both.
@@ -99,7 +106,10 @@ def compare(
     """
     matching = check_matching(matching)
     options = {"format": format, "columns": columns or {}, "missing": missing}
-    right, seen = None if gold is None else given(gold, "gold"), None if train is None else given(train, "train")
+    right, seen = (
+        None if gold is None else given(gold, "gold"),
+        None if train is None else given(train, "train"),
+    )
     sides = given(first, "first"), given(second, "second")
     runs = [_side(side, right, seen, options) for side in sides]
     names = str(sides[0]), str(sides[1])
@@ -107,13 +117,17 @@ def compare(
     return CompareResult(comparison=comparison.compare(runs[0], runs[1], names, matching, how))
 
 
-def _side(side: str | Path | Given, gold: Any, train: Any, options: Mapping[str, Any]) -> list[ScoredRun]:
+def _side(
+    side: str | Path | Given, gold: Any, train: Any, options: Mapping[str, Any]
+) -> list[ScoredRun]:
     if not isinstance(side, Given):
         path = side = Path(side)
         if not path.exists():
             raise UserError(f"{path}: no such file or folder")
         if (gold is not None or train is not None) and path.is_dir():
-            raise UserError(f"{path}: brings its own gold triples; GOLD and --train go with prediction files")
+            raise UserError(
+                f"{path}: brings its own gold triples; GOLD and --train go with prediction files"
+            )
         if path.is_dir():
             return runs_of_study(path)
     return [runs_of_files(gold, side, str(side), train, **options)]

@@ -1,4 +1,6 @@
-"""What the functions of Python return: attributes, JSON as the commands print it, a data frame, and HTML."""
+"""What the functions of Python return: attributes, JSON as the commands print it, a data frame,
+and HTML.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,9 +23,17 @@ class Result(BaseModel):
     """Of the data frame, where it may have no rows."""
 
     def __dir__(self) -> list[str]:
-        """Return the names that a notebook completes: those of results, without those of pydantic."""
-        own = {name for kind in type(self).__mro__ if issubclass(kind, Result) for name in vars(kind)}
-        return sorted(name for name in {*type(self).model_fields, *own} if not name.startswith(("_", "model_")))
+        """Return the names that a notebook completes: those of results, without those of
+        pydantic.
+        """
+        own = {
+            name for kind in type(self).__mro__ if issubclass(kind, Result) for name in vars(kind)
+        }
+        return sorted(
+            name
+            for name in {*type(self).model_fields, *own}
+            if not name.startswith(("_", "model_"))
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON object that the command prints with ``--json``."""
@@ -55,10 +65,20 @@ class Result(BaseModel):
             cells = tuple(cell(row, name) for name in names)
             rows.append(Row(TYPES.get(row[label], row[label]), cells, _title(row[group])))
         columns = [Column(_title(name)) for name in names] if rows else []
-        return [Table("result", _title(type(self).__name__.removesuffix("Result")), columns, rows, notes=self.notes())]
+        return [
+            Table(
+                "result",
+                _title(type(self).__name__.removesuffix("Result")),
+                columns,
+                rows,
+                notes=self.notes(),
+            )
+        ]
 
     def to_frame(self) -> "pandas.DataFrame":
-        """Return a data frame of pandas, which has to be installed; shares and scores are fractions."""
+        """Return a data frame of pandas, which has to be installed; shares and scores are
+        fractions.
+        """
         import pandas
 
         return pandas.DataFrame(self.rows(), columns=self.columns)
@@ -81,9 +101,8 @@ class Scores:
     """Scores of some sentences, as fractions.
 
     Attributes:
-        correct, predicted, gold: triples, each once a sentence.
-        sentences: how many.
-        intervals: metric -> bounds of the 95 % interval over sentences; without one that would mislead.
+        correct, predicted, gold: triples, each once a sentence. sentences: how many. intervals:
+        metric -> bounds of the 95 % interval over sentences; without one that would mislead.
     """
 
     precision: float
@@ -96,10 +115,16 @@ class Scores:
     intervals: dict[str, list[float]]
 
     def row(self) -> dict[str, Any]:
-        """Return a row of a data frame; a score is missing where there is nothing that it could be of."""
+        """Return a row of a data frame; a score is missing where there is nothing that it could
+        be of.
+        """
         found: dict[str, Any] = {"sentences": self.sentences}
         for metric in METRICS:
-            value = getattr(self, metric) if self.gold or metric == "precision" and self.predicted else None
+            value = (
+                getattr(self, metric)
+                if self.gold or metric == "precision" and self.predicted
+                else None
+            )
             low, high = self.intervals.get(metric) or (None, None)
             found |= {metric: value, f"{metric}_low": low, f"{metric}_high": high}
         return {**found, "correct": self.correct, "predicted": self.predicted, "gold": self.gold}

@@ -69,12 +69,23 @@ class ScoreResult(Result):
         return [f"Matching: {self.matching}; 95 % intervals over sentences.", *self.hints]
 
     def __str__(self) -> str:
-        lines = [f"Matching: {self.matching}; triples are sets within a sentence; 95 % intervals over sentences."]
+        lines = [
+            f"Matching: {self.matching}; triples are sets within a sentence; 95 % intervals over sentences."
+        ]
         if self.map:
-            lines.append(f"{self.renamed} predicted triples are renamed by a map of {len(self.map)} relations.")
-        lines += ["", *_part("", {"All": self.micro}), *(f"Note: {clean(hint)}" for hint in self.hints)]
+            lines.append(
+                f"{self.renamed} predicted triples are renamed by a map of {len(self.map)} relations."
+            )
+        lines += [
+            "",
+            *_part("", {"All": self.micro}),
+            *(f"Note: {clean(hint)}" for hint in self.hints),
+        ]
         if self.strata:
-            lines += ["", *_part("Stratum", {TYPES[name]: scores for name, scores in self.strata.items()})]
+            lines += [
+                "",
+                *_part("Stratum", {TYPES[name]: scores for name, scores in self.strata.items()}),
+            ]
         lines += ["", *_part("Gold triples", self.cardinality)]
         first = {clean(name): self.relations[name] for name in list(self.relations)[:SHOWN]}
         lines += ["", *_part("Relation", first)]
@@ -98,12 +109,15 @@ def score(
     bootstrap: int = 1000,
     seed: int = 0,
 ) -> ScoreResult:
-    """Score predicted triples against gold triples, in all and by relation, cardinality and stratum.
+    """Score predicted triples against gold triples, in all and by relation, cardinality and
+    stratum.
 
     Args:
-        gold: a path to a corpus of any format or to stored predictions with ``truth``; a data frame; rows with ``text``
-            and ``triples``; or of each sentence the list of its triples (subject, relation, object).
-        predictions: the same, matched by id or by text; lists of triples by their order. May be the path of ``gold``.
+        gold: a path to a corpus of any format or to stored predictions with ``truth``; a data
+            frame; rows with ``text`` and ``triples``; or of each sentence the list of its triples
+            (subject, relation, object).
+        predictions: the same, matched by id or by text; lists of triples by their order. May be the
+            path of ``gold``.
         train: training set; adds the scores by stratum.
         matching: a name of :data:`~tripleaudit.core.descriptors.MATCHINGS`.
         format: of files; ``auto`` recognises it by its content.
@@ -111,18 +125,24 @@ def score(
         predicted_columns: the same of ``predictions`` alone.
         predicted_format: of ``predictions`` alone.
         missing: ``empty`` takes sentences without a prediction as without triples.
-        relations: predicted relation -> the one of the gold that it stands for; others stay as they are.
+        relations: predicted relation -> the one of the gold that it stands for; others stay as they
+            are.
         bootstrap: resamples of the intervals; 0: none.
         seed: of the resampling.
 
     Raises:
-        UserError: something cannot be read, the sides do not belong together, or the rule does not apply.
+        UserError: something cannot be read, the sides do not belong together, or the rule does not
+            apply.
     """
     matching = check_matching(matching)
     sides = given(gold, "gold"), given(predictions, "predictions")
     right, guess = load_pair(*sides, format, columns, predicted_columns, predicted_format, missing)
     guess, count = renamed(guess, relations or {})
-    seen = None if train is None else read_corpus(given(train, "train"), format=format, columns=columns).sentences
+    seen = (
+        None
+        if train is None
+        else read_corpus(given(train, "train"), format=format, columns=columns).sentences
+    )
     if matching not in applicable(right, guess):
         raise UserError(
             f"--matching {matching}: compares types of entities, but {untyped(right, guess)}; expected files that say "
@@ -132,13 +152,20 @@ def score(
     strata = stratify(right, SeenTriples(seen)) if seen is not None else []
     relation_parts = by_relation(right, [guess], matching)
     parts = {
-        "strata": {name: select(counts, in_stratum(strata, name)) for name in STRATA if seen is not None},
+        "strata": {
+            name: select(counts, in_stratum(strata, name)) for name in STRATA if seen is not None
+        },
         "cardinality": by_cardinality(counts),
-        "relations": {name: Part(part.counts[:, 0], part.positions) for name, part in relation_parts.items()},
+        "relations": {
+            name: Part(part.counts[:, 0], part.positions) for name, part in relation_parts.items()
+        },
     }
     units = originals_of([sentence.id for sentence in right])
     value: dict[str, Any] = {
-        kind: {name: described(part.counts, part.units(units), bootstrap, seed) for name, part in found.items()}
+        kind: {
+            name: described(part.counts, part.units(units), bootstrap, seed)
+            for name, part in found.items()
+        }
         for kind, found in parts.items()
     }
     return ScoreResult(
@@ -166,4 +193,6 @@ def _cell(row: Mapping[str, Any], metric: str) -> str:
     if row[metric] is None:
         return "–"
     low, high = row[f"{metric}_low"], row[f"{metric}_high"]
-    return f"{100 * row[metric]:.2f}" + ("" if low is None else f" [{100 * low:.1f}, {100 * high:.1f}]")
+    return f"{100 * row[metric]:.2f}" + (
+        "" if low is None else f" [{100 * low:.1f}, {100 * high:.1f}]"
+    )

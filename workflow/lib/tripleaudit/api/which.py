@@ -1,4 +1,6 @@
-"""Which of several models extracts the gold triples best: language models and prediction files in one ranked table."""
+"""Which of several models extracts the gold triples best: language models and prediction files
+in one ranked table.
+"""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -76,7 +78,9 @@ class WhichResult(Result):
 
     @property
     def best(self) -> Ranked | None:
-        """The model with the greatest F1, whether or not its lead is shown; None if nothing could be scored."""
+        """The model with the greatest F1, whether or not its lead is shown; None if nothing
+        could be scored.
+        """
         return next((row for row in self.ranked if row.scores and not row.mostly_unread), None)
 
     @property
@@ -96,7 +100,9 @@ class WhichResult(Result):
     def rows(self) -> list[dict[str, Any]]:
         found = []
         for row in self.ranked:
-            others = {name: value for name, value in asdict(row).items() if name not in ("name", "scores")}
+            others = {
+                name: value for name, value in asdict(row).items() if name not in ("name", "scores")
+            }
             scores = row.scores.row() if row.scores else {}
             found.append({"part": "models", "name": row.name, **scores, **others})
         return found
@@ -124,9 +130,14 @@ class WhichResult(Result):
             f"{'Unread':>10}{'Money':>10}{'Seconds':>9}",
         ]
         for row, cost in zip(self.ranked, costs, strict=True):
-            lines.append(f"{clean(row.name):{width}}{_scores_of(row)}{_difference_of(row)}{cost}".rstrip())
+            lines.append(
+                f"{clean(row.name):{width}}{_scores_of(row)}{_difference_of(row)}{cost}".rstrip()
+            )
         if any(row.mostly_unread for row in self.ranked):
-            lines += ["", f"{UNREAD}: more than half of the answers were truncated, refused or unreadable; not ranked"]
+            lines += [
+                "",
+                f"{UNREAD}: more than half of the answers were truncated, refused or unreadable; not ranked",
+            ]
         lines += ["", self.conclusion]
         return "\n".join(lines)
 
@@ -159,25 +170,23 @@ def which(
 ) -> WhichResult:
     """Rank language models and stored predictions by their F1 on a gold set.
 
-    Models are queried as systems of a study are (``systems/<name>: {endpoint: …}``); their answers are stored, so that
-    a second call costs nothing.
+    Models are queried as systems of a study are (``systems/<name>: {endpoint: …}``); their answers
+    are stored, so that a second call costs nothing.
 
     Args:
-        gold: a path to a corpus of any format, a data frame, rows, or of each sentence the list of its triples.
-        models: ``NAME@URL`` of endpoints, or name -> URL, or name -> keys as under ``generative/endpoints``.
-        predictions: name -> predictions, in any form that :func:`tripleaudit.score` takes.
-        key_env: environment variable with the key of the endpoints.
-        prices: of a million tokens, ``{"input": …, "output": …}``.
-        setting: what a model is given: ``closed`` and ``semi-open`` the relations, ``open`` nothing.
-        relations: names, or name -> description; by default those of the gold triples.
-        limit: use so many sentences, spread evenly over the gold set.
-        matching: a name of :data:`~tripleaudit.core.descriptors.MATCHINGS`.
-        format, columns: of files, see :func:`tripleaudit.score`.
-        missing: ``empty`` takes sentences without a prediction as without triples.
-        cache: folder of the stored answers.
-        budget: most money that is spent, all calls of this folder together.
-        bootstrap: resamples of the intervals; 0: none.
-        seed: of the resampling.
+        gold: a path to a corpus of any format, a data frame, rows, or of each sentence the list of
+        its triples. models: ``NAME@URL`` of endpoints, or name -> URL, or name -> keys as under
+        ``generative/endpoints``. predictions: name -> predictions, in any form that
+        :func:`tripleaudit.score` takes. key_env: environment variable with the key of the
+        endpoints. prices: of a million tokens, ``{"input": …, "output": …}``. setting: what a model
+        is given: ``closed`` and ``semi-open`` the relations, ``open`` nothing. relations: names, or
+        name -> description; by default those of the gold triples. limit: use so many sentences,
+        spread evenly over the gold set. matching: a name of
+        :data:`~tripleaudit.core.descriptors.MATCHINGS`. format, columns: of files, see
+        :func:`tripleaudit.score`. missing: ``empty`` takes sentences without a prediction as
+        without triples. cache: folder of the stored answers. budget: most money that is spent, all
+        calls of this folder together. bootstrap: resamples of the intervals; 0: none. seed: of the
+        resampling.
 
     Raises:
         UserError: something cannot be read or does not fit together, or no model answers.
@@ -192,24 +201,37 @@ def which(
     endpoints = _endpoints(models, key_env, prices)
     files = dict(predictions or {})
     if twice := sorted(endpoints.keys() & files.keys()):
-        raise UserError(f"{twice[0]}: names a model and a prediction file; give each a name of its own")
+        raise UserError(
+            f"{twice[0]}: names a model and a prediction file; give each a name of its own"
+        )
     if not endpoints and not files:
         raise UserError("nothing to rank; give at least one model or prediction file")
     answers: dict[str, Sequence[Sentence]] = {}
     rows: dict[str, Ranked] = {}
     wanted = _relations(chosen, relations)
-    section: dict[str, Any] = {"endpoints": endpoints, "datasets": {}, "systems": {}, "budget": budget}
+    section: dict[str, Any] = {
+        "endpoints": endpoints,
+        "datasets": {},
+        "systems": {},
+        "budget": budget,
+    }
     if cache is not None:
         section["cache"] = str(cache)
     for name in endpoints:
         rows[name], answers[name] = _query(name, section, setting, chosen, wanted)
     kept = {id(sentence) for sentence in chosen}
     for name, source in files.items():
-        _, predicted = load_pair(given(gold, "gold"), given(source, name), format, columns, missing=missing)
+        _, predicted = load_pair(
+            given(gold, "gold"), given(source, name), format, columns, missing=missing
+        )
         pairs = zip(sentences, predicted, strict=True)
         answers[name] = [guess for sentence, guess in pairs if id(sentence) in kept]
         rows[name] = Ranked(name)
-    counts = {name: _counts(chosen, answers[name], matching) for name, row in rows.items() if not row.failed}
+    counts = {
+        name: _counts(chosen, answers[name], matching)
+        for name, row in rows.items()
+        if not row.failed
+    }
     units = originals_of([sentence.id for sentence in chosen])
     for name, each in counts.items():
         rows[name] = replace(rows[name], scores=Scores(**described(each, units, bootstrap, seed)))
@@ -230,10 +252,14 @@ def _endpoints(
     from tripleaudit.llm.endpoint import Endpoint
 
     if not isinstance(models, Mapping):
-        models = dict(_name_and_url(model) for model in ([models] if isinstance(models, str) else models))
+        models = dict(
+            _name_and_url(model) for model in ([models] if isinstance(models, str) else models)
+        )
     endpoints: dict[str, dict[str, Any]] = {}
     for name, model in models.items():
-        keys: dict[str, Any] = {"base_url": model, "model": name} if isinstance(model, str) else dict(model)
+        keys: dict[str, Any] = (
+            {"base_url": model, "model": name} if isinstance(model, str) else dict(model)
+        )
         if key_env is not None:
             keys.setdefault("api_key_env", key_env)
         if prices is not None:
@@ -250,8 +276,12 @@ def _name_and_url(model: str) -> tuple[str, str]:
     return name, f"http{url}"
 
 
-def _relations(sentences: Sequence[Sentence], relations: Mapping[str, str] | Sequence[str] | None) -> dict[str, str]:
-    """Return the relations that models are given, with their descriptions: those of the gold triples by default."""
+def _relations(
+    sentences: Sequence[Sentence], relations: Mapping[str, str] | Sequence[str] | None
+) -> dict[str, str]:
+    """Return the relations that models are given, with their descriptions: those of the gold
+    triples by default.
+    """
     from tripleaudit.systems.test_set import named_relations
 
     if relations is None:
@@ -260,7 +290,11 @@ def _relations(sentences: Sequence[Sentence], relations: Mapping[str, str] | Seq
 
 
 def _query(
-    name: str, section: Mapping[str, Any], setting: str, sentences: Sequence[Sentence], relations: Mapping[str, str]
+    name: str,
+    section: Mapping[str, Any],
+    setting: str,
+    sentences: Sequence[Sentence],
+    relations: Mapping[str, str],
 ) -> tuple[Ranked, Sequence[Sentence]]:
     """Return the row of a language model, without scores, and what it extracts."""
     from pydantic import ValidationError
@@ -272,7 +306,9 @@ def _query(
     try:
         settings = System.model_validate({"endpoint": name, "setting": setting}).full()
     except ValidationError as error:
-        raise UserError("; ".join(mistake.sentence("which") for mistake in mistakes(error, System))) from None
+        raise UserError(
+            "; ".join(mistake.sentence("which") for mistake in mistakes(error, System))
+        ) from None
     texts = [Sentence(sentence.id, sentence.text) for sentence in sentences]
     job = {"section": section, "study": "which"}
     try:
@@ -301,18 +337,33 @@ def _counts(gold: Sequence[Sentence], predicted: Sequence[Sentence], matching: s
 
 
 def _rank(
-    rows: list[Ranked], counts: Mapping[str, np.ndarray], units: Sequence[str], bootstrap: int, seed: int
+    rows: list[Ranked],
+    counts: Mapping[str, np.ndarray],
+    units: Sequence[str],
+    bootstrap: int,
+    seed: int,
 ) -> list[Ranked]:
-    """Return the rows by F1 with the difference to the best one; models without a rank come last."""
+    """Return the rows by F1 with the difference to the best one; models without a rank come
+    last.
+    """
     f1 = {row.name: row.scores.f1 for row in rows if row.scores}
-    scored = sorted((row for row in rows if row.scores), key=lambda row: (row.mostly_unread, -f1[row.name], row.name))
+    scored = sorted(
+        (row for row in rows if row.scores),
+        key=lambda row: (row.mostly_unread, -f1[row.name], row.name),
+    )
     failed = [row for row in rows if not row.scores]
     if not scored or scored[0].mostly_unread:
         return [*scored, *failed]
     best, *others = scored
     compared = [row for row in others if not row.mostly_unread]
     differences: dict[str, Difference] = {
-        row.name: between(counts[best.name], counts[row.name], units=(units, units), replicates=bootstrap, seed=seed)
+        row.name: between(
+            counts[best.name],
+            counts[row.name],
+            units=(units, units),
+            replicates=bootstrap,
+            seed=seed,
+        )
         for row in compared
     }
     p_values = holm([difference.p or 0.0 for difference in differences.values()])
@@ -338,7 +389,9 @@ def _rank(
 
 def _is_shown(row: Ranked) -> bool:
     """Whether a row is shown to be behind the best one."""
-    return row.behind_high is not None and row.behind_high < 0 and row.p is not None and row.p < ALPHA
+    return (
+        row.behind_high is not None and row.behind_high < 0 and row.p is not None and row.p < ALPHA
+    )
 
 
 def _scores_of(row: Ranked) -> str:

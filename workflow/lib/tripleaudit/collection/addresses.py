@@ -1,4 +1,6 @@
-"""Where the texts of a collection lie: paths of this machine, or addresses of a store that pyarrow or fsspec reads."""
+"""Where the texts of a collection lie: paths of this machine, or addresses of a store that
+pyarrow or fsspec reads.
+"""
 
 import functools
 import glob
@@ -28,7 +30,8 @@ EXPECTED = (
     "text with a sentence a line (.txt), JSON lines (.jsonl) or tables (.csv, .tsv), each also as .gz or .zst, "
     "or .parquet"
 )
-# what stores say, in words of their own, where they refuse; numbers and signatures stand in other messages, too
+# what stores say, in words of their own, where they refuse; numbers and signatures stand in other
+# messages, too
 DENIED = re.compile(
     r"credential|access[ _]?denied|forbidden|unauthori[sz]ed|accesskeyid|signaturedoesnotmatch|signature we calculated"
     r"|\b(?:http\S*|status|code|error)\W{1,3}40[13]\b|\b40[13] (?:client|error)",
@@ -38,7 +41,8 @@ DENIED = re.compile(
 
 @dataclass(frozen=True)
 class TextFile:
-    """A file of a collection; ``size`` and ``changed`` say whether it may have changed since it was last read.
+    """A file of a collection; ``size`` and ``changed`` say whether it may have changed since it was
+    last read.
 
     Attributes:
         name: as the collection names it, which is the ``source`` of its rows.
@@ -52,7 +56,9 @@ class TextFile:
 
 
 def kind(path: str) -> str | None:
-    """Return what the ending of a name says that a file holds: ``text``, ``json``, ``csv``, ``parquet`` or None."""
+    """Return what the ending of a name says that a file holds: ``text``, ``json``, ``csv``,
+    ``parquet`` or None.
+    """
     suffixes = Path(path).suffixes
     inner = suffixes[:-1] if suffixes and suffixes[-1].lower() in PACKED else suffixes
     found = KINDS.get(inner[-1].lower()) if inner else None
@@ -84,13 +90,17 @@ def store(address: str) -> tuple[Any, str]:
             system, path = fsspec.core.url_to_fs(address)
         except (ValueError, ImportError) as error:
             what = str(error).splitlines()[0]
-            raise UserError(f"{address}: {what}; expected a path or an address such as s3://") from None
+            raise UserError(
+                f"{address}: {what}; expected a path or an address such as s3://"
+            ) from None
         return fs.PyFileSystem(fs.FSSpecHandler(system)), path
 
 
 @contextmanager
 def explained(location: str) -> Iterator[None]:
-    """Turn what a store says when it cannot be read or written into one sentence that names the location."""
+    """Turn what a store says when it cannot be read or written into one sentence that names the
+    location.
+    """
     try:
         yield
     except UserError:
@@ -107,7 +117,9 @@ def explained(location: str) -> Iterator[None]:
             ) from error
         if is_remote(location):
             raise UserError(f"{location}: cannot be reached or read ({text[:200]})") from error
-        raise UserError(storage.sentence(error, location) or f"{location}: cannot be read ({text[:200]})") from error
+        raise UserError(
+            storage.sentence(error, location) or f"{location}: cannot be read ({text[:200]})"
+        ) from error
 
 
 def text_files(entries: Sequence[str]) -> list[TextFile]:
@@ -124,11 +136,17 @@ def text_files(entries: Sequence[str]) -> list[TextFile]:
         if folder:
             found = [file for file in found if kind(file.name)]
         if not found:
-            nothing = "no file fits this pattern" if glob.has_magic(entry) else "no such file or folder"
-            raise UserError(f"{entry}: {'this folder has no text files' if folder else nothing}; expected {EXPECTED}")
+            nothing = (
+                "no file fits this pattern" if glob.has_magic(entry) else "no such file or folder"
+            )
+            raise UserError(
+                f"{entry}: {'this folder has no text files' if folder else nothing}; expected {EXPECTED}"
+            )
         for file in found:
             if not kind(file.name):
-                raise UserError(f"{file.name}: cannot recognise what this file holds; expected {EXPECTED}")
+                raise UserError(
+                    f"{file.name}: cannot recognise what this file holds; expected {EXPECTED}"
+                )
             files.setdefault(file.name, file)
     return list(files.values())
 
@@ -136,9 +154,18 @@ def text_files(entries: Sequence[str]) -> list[TextFile]:
 def _on_disk(entry: str) -> tuple[list[TextFile], bool]:
     """Return the files of an entry, and whether it is a folder."""
     path = Path(shipped(entry))
-    named = path.rglob("*") if path.is_dir() else [path] if path.is_file() else glob.glob(entry, recursive=True)
+    named = (
+        path.rglob("*")
+        if path.is_dir()
+        else [path]
+        if path.is_file()
+        else glob.glob(entry, recursive=True)
+    )
     stats = {name: Path(name).stat() for name in sorted(map(str, named)) if Path(name).is_file()}
-    files = [TextFile(name, str(Path(name).absolute()), stat.st_size, stat.st_mtime) for name, stat in stats.items()]
+    files = [
+        TextFile(name, str(Path(name).absolute()), stat.st_size, stat.st_mtime)
+        for name, stat in stats.items()
+    ]
     return files, path.is_dir()
 
 
@@ -153,7 +180,11 @@ def _in_store(entry: str) -> tuple[list[TextFile], bool]:
         info = system.get_file_info(base)
         folder = info.type == fs.FileType.Directory
         listed = system.get_file_info(fs.FileSelector(base, recursive=True)) if folder else [info]
-    named = {fixed + item.path.removeprefix(base): item for item in listed if item.type == fs.FileType.File}
+    named = {
+        fixed + item.path.removeprefix(base): item
+        for item in listed
+        if item.type == fs.FileType.File
+    }
     files = [
         TextFile(name, name, item.size or 0, item.mtime.timestamp() if item.mtime else 0.0)
         for name, item in sorted(named.items())

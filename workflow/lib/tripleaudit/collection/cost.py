@@ -24,12 +24,15 @@ def forecast(collection: engine.Collection, workers: int, sample: int) -> Iterat
     ``sample`` sentences from all over the collection are extracted for it.
 
     Raises:
-        UserError: as :func:`tripleaudit.collection.engine.run_collection`, or the sample has no sentences.
+        UserError: as :func:`tripleaudit.collection.engine.run_collection`, or the sample has no
+            sentences.
     """
     engine.model_names(collection.models)
     settings, files = collection.settings(), text_files(collection.files)
     state = read_state(collection.target)
-    blocks = engine.blocks_of(engine.divide_files(files, collection.reading, state.get("files", {})))
+    blocks = engine.blocks_of(
+        engine.divide_files(files, collection.reading, state.get("files", {}))
+    )
     names = {block_name(block, settings): block for block in blocks}
     done = finished_blocks(collection.target, list(names))
     left = [block for name, block in names.items() if name not in done]
@@ -39,20 +42,36 @@ def forecast(collection: engine.Collection, workers: int, sample: int) -> Iterat
     if not left:
         return
     with tempfile.TemporaryDirectory() as folder:
-        chosen, by_name = left[:: max(1, len(left) // PIECES)][:PIECES], {file.name: file for file in files}
-        found = (one for block in chosen for one in read_blocks(by_name[block.file], [block], collection.reading))
+        chosen, by_name = (
+            left[:: max(1, len(left) // PIECES)][:PIECES],
+            {file.name: file for file in files},
+        )
+        found = (
+            one
+            for block in chosen
+            for one in read_blocks(by_name[block.file], [block], collection.reading)
+        )
         picked = [line.text for one in found for line in one.lines[: -(-sample // len(chosen))]]
         text = Path(folder, "sample.jsonl")
         write_jsonl(text, ({"text": each} for each in picked))
         reading = replace(collection.reading, size=max(len(picked), 1), text="text", id="id")
-        tried = replace(collection, files=[str(text)], target=Target(f"{folder}/out"), reading=reading)
+        tried = replace(
+            collection, files=[str(text)], target=Target(f"{folder}/out"), reading=reading
+        )
         measured = engine.run_collection(tried)
-    counts, device, start = measured["counts"], " and ".join(measured["device"]), measured["seconds"]["start"]
+    counts, device, start = (
+        measured["counts"],
+        " and ".join(measured["device"]),
+        measured["seconds"]["start"],
+    )
     if not counts["sentences"]:
         raise UserError("the sample has no sentences; expected some to compute the time from")
     each = (sum(measured["seconds"].values()) - start) / counts["sentences"]
     yield f"{1 / each:,.0f} sentences a second of one process on {device}, from {len(picked):,} of them"
-    share, size = counts["let_through"] / counts["sentences"], rows * measured["bytes"] / counts["sentences"] / 1e9
+    share, size = (
+        counts["let_through"] / counts["sentences"],
+        rows * measured["bytes"] / counts["sentences"] / 1e9,
+    )
     yield f"{100 * share:.0f} % pass to the extractor; about {size:,.2f} GB are written"
     yield f"{(rows * each / workers + start) / 3600:,.2f} hours with {workers} workers on such machines"
     if answers := measured["money"] / counts["sentences"] * rows:

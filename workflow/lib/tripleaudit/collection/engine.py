@@ -1,4 +1,6 @@
-"""From the files of a collection to finished blocks and a manifest: in one command, or divided among jobs."""
+"""From the files of a collection to finished blocks and a manifest: in one command, or divided
+among jobs.
+"""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -58,11 +60,19 @@ class Collection:
 
     def settings(self) -> dict[str, Any]:
         """What decides the content of a block besides its text."""
-        models, system = {"extractor": self.models.extractor, "gate": self.models.gate}, self.models.system
+        models, system = (
+            {"extractor": self.models.extractor, "gate": self.models.gate},
+            self.models.system,
+        )
         files = [] if system is None else [file for file in (*system.files, system.train) if file]
-        extracting = system and digest([system.kind, self.deciding, {Path(file).name: sha256(file) for file in files}])
+        extracting = system and digest(
+            [system.kind, self.deciding, {Path(file).name: sha256(file) for file in files}]
+        )
         return {
-            **{role: folder and sha256(Path(folder) / "model.safetensors") for role, folder in models.items()},
+            **{
+                role: folder and sha256(Path(folder) / "model.safetensors")
+                for role, folder in models.items()
+            },
             **({"system": extracting} if extracting else {}),
             "threshold": self.models.threshold if self.models.gate else None,
             "write": self.write,
@@ -71,7 +81,9 @@ class Collection:
         }
 
 
-def run_collection(collection: Collection, workers: int = 1, *, replace: bool = False) -> dict[str, Any]:
+def run_collection(
+    collection: Collection, workers: int = 1, *, replace: bool = False
+) -> dict[str, Any]:
     """Extract a collection, going on from the blocks that are finished; return its manifest.
 
     Args:
@@ -93,7 +105,8 @@ def run_collection(collection: Collection, workers: int = 1, *, replace: bool = 
 
 
 def divide_collection(entries: Sequence[str], reading: Reading, target: Target) -> dict[str, Any]:
-    """Divide the files of a collection into blocks; return file name -> size, time of change and blocks.
+    """Divide the files of a collection into blocks; return file name -> size, time of change and
+    blocks.
 
     Files that have not changed since the last division are not read again.
 
@@ -116,7 +129,11 @@ def divide_collection(entries: Sequence[str], reading: Reading, target: Target) 
 
 
 def extract_part(
-    collection: Collection, division: Mapping[str, Any], part: int = 1, parts: int = 1, workers: int = 1
+    collection: Collection,
+    division: Mapping[str, Any],
+    part: int = 1,
+    parts: int = 1,
+    workers: int = 1,
 ) -> dict[str, dict[str, Any]]:
     """Extract the blocks of one of several equal parts that are not finished yet.
 
@@ -140,11 +157,17 @@ def extract_part(
         return finished
     if finished:
         logger.info("%d of %d blocks are finished already", len(finished), len(names))
-    files = {file.name: file for file in text_files(list(dict.fromkeys(block.file for block in missing)))}
-    work = [(files[name], list(group)) for name, group in groupby(missing, key=lambda block: block.file)]
+    files = {
+        file.name: file for file in text_files(list(dict.fromkeys(block.file for block in missing)))
+    }
+    work = [
+        (files[name], list(group)) for name, group in groupby(missing, key=lambda block: block.file)
+    ]
     rows = sum(block.rows for block in missing)
     with Progress(collection.name, rows, "rows", log=logger) as bar:
-        for facts in _extract(collection, settings, work, workers if rows > MAX_ROWS_IN_PROCESS else 1):
+        for facts in _extract(
+            collection, settings, work, workers if rows > MAX_ROWS_IN_PROCESS else 1
+        ):
             finished[facts.pop("name")] = facts
             bar.add(facts["block"]["rows"])
     return finished
@@ -153,7 +176,8 @@ def extract_part(
 def finish_collection(
     collection: Collection, division: Mapping[str, Any], finished: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Write the manifest of a collection whose blocks are all there, and remove other blocks; return the manifest.
+    """Write the manifest of a collection whose blocks are all there, and remove other blocks;
+    return the manifest.
 
     Args:
         finished: what is known of the blocks; by default they are read.
@@ -173,19 +197,28 @@ def finish_collection(
     write_state(target, {"settings": settings, "files": dict(division)})
     remove_others(target, names)
     facts = [finished[name] for name in names]
-    manifest = write_manifest(target, collection.name, facts, settings, **model_names(collection.models))
+    manifest = write_manifest(
+        target, collection.name, facts, settings, **model_names(collection.models)
+    )
     counts = manifest["counts"]
-    logger.info("%s: %d sentences, %d triples", collection.name, counts["sentences"], counts["triples"])
+    logger.info(
+        "%s: %d sentences, %d triples", collection.name, counts["sentences"], counts["triples"]
+    )
     return manifest
 
 
 def _extract(
-    collection: Collection, settings: dict[str, Any], work: Sequence[tuple[TextFile, Sequence[Block]]], workers: int
+    collection: Collection,
+    settings: dict[str, Any],
+    work: Sequence[tuple[TextFile, Sequence[Block]]],
+    workers: int,
 ) -> Iterator[dict[str, Any]]:
     """Yield the facts about blocks as they are finished, in this process or in several."""
     blocks = pipeline.read(work, collection.reading)
     if workers > 1:
-        yield from extract_with_workers(blocks, workers, collection.models, collection.target, settings)
+        yield from extract_with_workers(
+            blocks, workers, collection.models, collection.target, settings
+        )
         return
     log = logging.getLogger("tripleaudit.extractors")
     level = log.level  # raised by the extractor
@@ -207,20 +240,30 @@ def model_names(models: pipeline.Models) -> dict[str, str | None]:
     gate = saved_extractor_name(models.gate) if models.gate else None
     classifiers = {spec.base or name for name, spec in EXTRACTORS.items() if spec.classifier}
     if not models.system and extractor in classifiers:
-        raise UserError(f"{models.extractor}: holds the classifier {extractor}, expected an extractor")
+        raise UserError(
+            f"{models.extractor}: holds the classifier {extractor}, expected an extractor"
+        )
     if gate and gate not in classifiers:
-        raise UserError(f"{models.gate}: holds the extractor {gate}, expected a zero-cardinality classifier")
+        raise UserError(
+            f"{models.gate}: holds the extractor {gate}, expected a zero-cardinality classifier"
+        )
     return {"extractor": extractor, "gate": gate}
 
 
-def divide_files(files: Sequence[TextFile], reading: Reading, known: Mapping[str, Any]) -> dict[str, Any]:
-    """Return name -> size, time of change and blocks of all files; only those that may have changed are read."""
+def divide_files(
+    files: Sequence[TextFile], reading: Reading, known: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return name -> size, time of change and blocks of all files; only those that may have
+    changed are read.
+    """
     division = {}
     for file in files:
         version = {"size": file.size, "changed": file.changed, "version": digest(asdict(reading))}
         last = known.get(file.name, {})
         unchanged = version.items() <= last.items()
-        division[file.name] = last if unchanged else version | {"blocks": list(map(asdict, divide(file, reading)))}
+        division[file.name] = (
+            last if unchanged else version | {"blocks": list(map(asdict, divide(file, reading)))}
+        )
     return division
 
 

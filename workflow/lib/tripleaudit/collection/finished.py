@@ -1,8 +1,9 @@
-"""What a collection is made into: one Parquet file for each block, with the facts about it inside, and one manifest.
+"""What a collection is made into: one Parquet file for each block, with the facts about it inside,
+and one manifest.
 
-The name of a block's file follows from its location, its content and the settings, and the file appears whole or not at
-all. So a block is finished if its file is there, and made twice it is the same file: whatever dies, no row is lost or
-doubled.
+The name of a block's file follows from its location, its content and the settings, and the file
+appears whole or not at all. So a block is finished if its file is there, and made twice it is the
+same file: whatever dies, no row is lost or doubled.
 """
 
 import hashlib
@@ -26,8 +27,12 @@ from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import MANIFEST, atomic_write
 from tripleaudit.core.provenance import digest
 
-SPAN = pa.struct([("start", pa.int64()), ("end", pa.int64()), ("text", pa.string()), ("type", pa.string())])
-TRIPLE = pa.struct([("subject", SPAN), ("relation", pa.string()), ("object", SPAN), ("score", pa.float64())])
+SPAN = pa.struct(
+    [("start", pa.int64()), ("end", pa.int64()), ("text", pa.string()), ("type", pa.string())]
+)
+TRIPLE = pa.struct(
+    [("subject", SPAN), ("relation", pa.string()), ("object", SPAN), ("score", pa.float64())]
+)
 ROW = pa.schema(
     [
         ("id", pa.string()),
@@ -40,7 +45,9 @@ ROW = pa.schema(
 )
 FACTS = b"tripleaudit"  # key of a file's metadata under which the facts about its block stand
 STATE = "_state.json"  # settings and blocks of the last run
-MADE = re.compile(r".*-\d{9,}-[0-9a-f]{16}\.parquet(\..*)?")  # files of blocks, and beginnings of them
+MADE = re.compile(
+    r".*-\d{9,}-[0-9a-f]{16}\.parquet(\..*)?"
+)  # files of blocks, and beginnings of them
 BLOCKS = "blocks"  # folder of the Parquet files
 SUMS = ("counts", "relations", "seconds")
 
@@ -91,7 +98,8 @@ class Target:
 
 
 def block_name(block: Block, settings: Mapping[str, Any]) -> str:
-    """Return the name of a block's file without ending: file, first row, and what decides the content.
+    """Return the name of a block's file without ending: file, first row, and what decides the
+    content.
 
     At which byte it begins does not, and would change with the length of any line before it.
     """
@@ -105,7 +113,9 @@ def block_file(name: str) -> str:
     return f"{BLOCKS}/{name}.parquet"
 
 
-def write_block(target: Target, name: str, table: pa.Table, facts: dict[str, Any]) -> dict[str, Any]:
+def write_block(
+    target: Target, name: str, table: pa.Table, facts: dict[str, Any]
+) -> dict[str, Any]:
     """Write a block; returns what the manifest lists of it, with the facts."""
     table = table.replace_schema_metadata({FACTS: json.dumps(facts).encode()})
     sink = io.BytesIO()
@@ -125,7 +135,12 @@ def finished_blocks(target: Target, names: Sequence[str]) -> dict[str, dict[str,
             facts = json.loads(parquet.read_metadata(io.BytesIO(data or b"")).metadata[FACTS])
         except (OSError, pa.ArrowException, KeyError, TypeError, ValueError):
             return None
-        return {**facts, "file": file, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        return {
+            **facts,
+            "file": file,
+            "bytes": len(data),
+            "sha256": hashlib.sha256(data).hexdigest(),
+        }
 
     there = target.names()
     names = [name for name in names if block_file(name) in there]
@@ -165,7 +180,9 @@ def check_settings(target: Target, old: Mapping[str, Any] | None, new: Mapping[s
         return
     before, now = _flat(old), _flat(new)
     differing = [key for key in sorted({*before, *now}) if before.get(key) != now.get(key)]
-    said = ", ".join(f"{key} {_short(before.get(key))} (now {_short(now.get(key))})" for key in differing)
+    said = ", ".join(
+        f"{key} {_short(before.get(key))} (now {_short(now.get(key))})" for key in differing
+    )
     raise UserError(
         f"{target.location}: holds a collection that was made with {said}; expected another --out, or --replace to "
         "make its blocks again"
@@ -183,9 +200,15 @@ def _short(value: Any) -> str:
 
 
 def write_manifest(
-    target: Target, name: str, blocks: Sequence[Mapping[str, Any]], settings: Mapping[str, Any], **more: Any
+    target: Target,
+    name: str,
+    blocks: Sequence[Mapping[str, Any]],
+    settings: Mapping[str, Any],
+    **more: Any,
 ) -> dict[str, Any]:
-    """Write the manifest of a finished collection: its blocks with their digests, and the sums of the facts."""
+    """Write the manifest of a finished collection: its blocks with their digests, and the sums
+    of the facts.
+    """
     sums: dict[str, Counter] = {key: Counter() for key in SUMS}
     for facts in blocks:
         for key, counter in sums.items():
@@ -204,7 +227,11 @@ def write_manifest(
         "peak_mb": max((facts["peak_mb"] for facts in blocks), default=0.0),
         "blocks": [
             {key: facts[key] for key in ("file", "sha256", "bytes", "rows", "peak_mb")}
-            | {"source": facts["block"]["file"], "first": facts["block"]["first"], "lines": facts["block"]["rows"]}
+            | {
+                "source": facts["block"]["file"],
+                "first": facts["block"]["first"],
+                "lines": facts["block"]["rows"],
+            }
             for facts in blocks
         ],
     }

@@ -28,14 +28,16 @@ COUNTED = ("sentences", "let_through", "cut", "with_triples", "triples")
 
 @dataclass
 class System:
-    """A system that extracts instead of a trained extractor, as an entry under ``systems`` of a study.
+    """A system that extracts instead of a trained extractor, as an entry under ``systems`` of a
+    study.
 
     Attributes:
         name: of the system.
         kind: of :data:`tripleaudit.core.descriptors.SYSTEM_KINDS`: ``command``, ``python`` …
         settings: its entry.
         job: what decides no answer: threads, budgets, endpoints.
-        train: stored sentences whose relations it is given, and which a language model is shown; empty for none.
+        train: stored sentences whose relations it is given, and which a language model is shown;
+            empty for none.
         files: that its answers depend on.
         money: that the last answers cost.
     """
@@ -54,8 +56,11 @@ class System:
         """The training sentences."""
         return load_sentences(self.train) if self.train else []
 
-    def extract(self, texts: Sequence[str], batch_size: int, ids: Sequence[str], known: object) -> list[Sentence]:
-        """Return sentences with the triples that the system says of them; equal texts are queried about once.
+    def extract(
+        self, texts: Sequence[str], batch_size: int, ids: Sequence[str], known: object
+    ) -> list[Sentence]:
+        """Return sentences with the triples that the system says of them; equal texts are queried
+        about once.
 
         Raises:
             UserError: the system does not answer all of them.
@@ -128,12 +133,16 @@ class BlockExtractor:
         from tripleaudit.training.stream import Stream
 
         set_up(models.threads)
-        logging.getLogger("tripleaudit.extractors").setLevel(logging.ERROR)  # it would log every block
+        logging.getLogger("tripleaudit.extractors").setLevel(
+            logging.ERROR
+        )  # it would log every block
         self.target, self.settings, where = target, settings, device(models.gpu)
         gate = load_gate(Path(models.gate)).to(where) if models.gate else None
         self.device = str(where)
         extractor = models.system or load_extractor(models.extractor).to(where)
-        self.stream = Stream(extractor, gate, batch_size=models.batch_size, threshold=models.threshold)
+        self.stream = Stream(
+            extractor, gate, batch_size=models.batch_size, threshold=models.threshold
+        )
         self.start = time.perf_counter() - began
 
     def extract(self, block: ReadBlock) -> dict[str, Any]:

@@ -1,8 +1,9 @@
-"""Blocks of a collection: runs of equally many rows of one file, each found, read, extracted, written and kept alone.
+"""Blocks of a collection: runs of equally many rows of one file, each found, read, extracted,
+written and kept alone.
 
-A block never holds rows of two files and always begins at a multiple of its size, so that a file that is added or
-changed alters no block of another one, and one that grew only its last. Files are read row by row, in constant memory,
-with everything that is no sentence counted.
+A block never holds rows of two files and always begins at a multiple of its size, so that a file
+that is added or changed alters no block of another one, and one that grew only its last. Files are
+read row by row, in constant memory, with everything that is no sentence counted.
 """
 
 import codecs
@@ -32,7 +33,9 @@ OVERHEAD = 1 << 16  # bytes of a JSON line besides its text
 PIECE = 1 << 20  # bytes of an overlong line that are skipped at a time
 
 Record = tuple[str | None, str | None]  # id and text of a row, None where it has none
-Row = bytes | Record | None  # a line as it is, a record of a table, or a line that is too long to be read
+Row = (
+    bytes | Record | None
+)  # a line as it is, a record of a table, or a line that is too long to be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +87,8 @@ class Sentences(NamedTuple):
     Attributes:
         block: that was read.
         lines: its sentences.
-        counts: ``lines`` read, and of these ``empty``, ``broken`` (not UTF-8, not JSON, or without a text) and
-            ``too_long``; every other one is a sentence.
+        counts: ``lines`` read, and of these ``empty``, ``broken`` (not UTF-8, not JSON, or without
+            a text) and ``too_long``; every other one is a sentence.
     """
 
     block: Block
@@ -97,8 +100,8 @@ def divide(file: TextFile, reading: Reading) -> list[Block]:
     """Return the blocks of a file, which is read once.
 
     Raises:
-        UserError: it cannot be read, is not UTF-8 or begins with a broken row (unless those are left out), or lacks the
-            column.
+        UserError: it cannot be read, is not UTF-8 or begins with a broken row (unless those are
+            left out), or lacks the column.
     """
     rows, blocks, number = _Rows(file, reading), list[Block](), 0
     found = iter(rows)
@@ -133,7 +136,12 @@ class _Rows:
     """The rows of a file, each behind what of it goes into the digest of its block."""
 
     def __init__(self, file: TextFile, reading: Reading):
-        self.name, self.location, self.reading, self.kind = file.name, file.location, reading, kind(file.name)
+        self.name, self.location, self.reading, self.kind = (
+            file.name,
+            file.location,
+            reading,
+            kind(file.name),
+        )
 
     def __iter__(self) -> Iterator[tuple[bytes, Row]]:
         system, path = store(self.location)
@@ -142,14 +150,21 @@ class _Rows:
                 with system.open_input_file(path) as raw:
                     yield from map(_signed, self._of_parquet(raw))
                 return
-            source = system.open_input_stream(path, compression=PACKED.get(Path(self.name).suffix.lower()))
+            source = system.open_input_stream(
+                path, compression=PACKED.get(Path(self.name).suffix.lower())
+            )
             with source as raw, io.BufferedReader(raw, CHUNK) as stream:
                 if stream.peek(3).startswith(codecs.BOM_UTF8):
                     stream.read(3)
-                yield from map(_signed, self._of_csv(stream)) if self.kind == "csv" else self._lines(stream)
+                yield from (
+                    map(_signed, self._of_csv(stream))
+                    if self.kind == "csv"
+                    else self._lines(stream)
+                )
 
     def sentences(self, block: Block, found: Iterable[tuple[bytes, Row]]) -> Sentences:
-        """Return the sentences of a block, of whose rows the first ones that are left out are named in the log.
+        """Return the sentences of a block, of whose rows the first ones that are left out are named
+        in the log.
 
         Raises:
             UserError: a row is broken, and broken rows are not left out; or the file has changed.
@@ -159,7 +174,11 @@ class _Rows:
         for number, (data, row) in enumerate(found, block.first):
             digest.update(data)
             counts["lines"] += 1
-            state, why, content = "too_long", f"{self.name} line {number}: longer than {most} characters", None
+            state, why, content = (
+                "too_long",
+                f"{self.name} line {number}: longer than {most} characters",
+                None,
+            )
             try:
                 content = row and self.content(row, number)
             except UserError as error:
@@ -182,7 +201,9 @@ class _Rows:
         return Sentences(block, lines, counts)
 
     def _lines(self, stream: BinaryIO) -> Iterator[tuple[bytes, bytes | None]]:
-        """Yield lines twice as they are; of one that is too long to be looked at its digest and None."""
+        """Yield lines twice as they are; of one that is too long to be looked at its digest and
+        None.
+        """
         limit = 4 * self.reading.max_chars + OVERHEAD
         while line := stream.readline(limit):
             if line.endswith(b"\n") or len(line) < limit:
@@ -196,7 +217,10 @@ class _Rows:
 
     def _of_csv(self, stream: BinaryIO) -> Iterator[Record]:
         advice = "; is a quote missing? If not, expected a larger max_chars (--max-chars)"
-        most, errors = max(FIELD, self.reading.max_chars + 1), "surrogateescape" if self.reading.skip else "strict"
+        most, errors = (
+            max(FIELD, self.reading.max_chars + 1),
+            "surrogateescape" if self.reading.skip else "strict",
+        )
         lines = (self.decoded(line, number, errors) for number, line in enumerate(stream, 1))
         names, rows = table_rows(lines, self.name, most=most, strict=False, advice=advice)
         self._check_column(names)
@@ -208,7 +232,11 @@ class _Rows:
         with parquet.ParquetFile(raw) as table:
             names = table.schema_arrow.names
             self._check_column(names)
-            wanted = [column for column in dict.fromkeys((self.reading.text, self.reading.id)) if column in names]
+            wanted = [
+                column
+                for column in dict.fromkeys((self.reading.text, self.reading.id))
+                if column in names
+            ]
             for row in parquet_rows(table, wanted):
                 yield _string(row.get(self.reading.id)), _string(row[self.reading.text])
 
@@ -216,7 +244,9 @@ class _Rows:
         if self.reading.text not in names:
             there = ", ".join(names) or "none"
             advice = "name it with text_column (--text-column)"
-            raise UserError(f"{self.name}: has no column {self.reading.text!r}; it has {there}: {advice}")
+            raise UserError(
+                f"{self.name}: has no column {self.reading.text!r}; it has {there}: {advice}"
+            )
 
     def decoded(self, line: bytes, number: int, errors: str = "strict") -> str:
         """Return the text of a line.
@@ -227,7 +257,9 @@ class _Rows:
         try:
             return line.decode("utf-8", errors)
         except UnicodeDecodeError as error:
-            advice = "convert the file, or leave broken lines out with on_error: skip (--skip-broken)"
+            advice = (
+                "convert the file, or leave broken lines out with on_error: skip (--skip-broken)"
+            )
             raise UserError(f"{self.name} line {number}: not UTF-8 text; {advice}") from error
 
     def content(self, row: bytes | Record, number: int) -> Record:
@@ -243,7 +275,9 @@ class _Rows:
             try:
                 row = self._record(json.loads(line), number)
             except (ValueError, RecursionError):
-                with json_explained(self.name, number):  # entered for each line it would cost a microsecond
+                with json_explained(
+                    self.name, number
+                ):  # entered for each line it would cost a microsecond
                     raise
             if "\\u" not in line:
                 return row
@@ -258,7 +292,9 @@ class _Rows:
             return _string(value.get(self.reading.id)), value[text]
         there = ", ".join(map(str, value)) if isinstance(value, dict) and text not in value else ""
         named = there and f"; it has {there[:200]}: name it with text_column (--text-column)"
-        raise UserError(f"{self.name} line {number}: expected an object with the string '{text}'{named}")
+        raise UserError(
+            f"{self.name} line {number}: expected an object with the string '{text}'{named}"
+        )
 
 
 def _signed(record: Record) -> tuple[bytes, Record]:

@@ -1,4 +1,6 @@
-"""Worker processes of one machine, each with the models. A process that dies leaves the finished blocks."""
+"""Worker processes of one machine, each with the models. A process that dies leaves the finished
+blocks.
+"""
 
 import multiprocessing
 import os
@@ -19,11 +21,16 @@ _extractor: BlockExtractor  # of a worker process
 
 
 def extract_with_workers(
-    blocks: Iterable[ReadBlock], workers: int, models: Models, target: Target, settings: dict[str, Any]
+    blocks: Iterable[ReadBlock],
+    workers: int,
+    models: Models,
+    target: Target,
+    settings: dict[str, Any],
 ) -> Iterator[dict[str, Any]]:
     """Yield the facts about blocks as worker processes finish them.
 
-    Memory does not depend on the number of blocks: at most :data:`MAX_WAITING` of them wait for a worker.
+    Memory does not depend on the number of blocks: at most :data:`MAX_WAITING` of them wait for a
+    worker.
 
     Raises:
         UserError: a worker process died.

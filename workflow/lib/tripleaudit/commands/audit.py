@@ -19,7 +19,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="also: what N random splits of all these sentences into sets of these sizes have of unseen triples",
     )
     parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="of these (default: 0)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object instead of a table"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,6 @@
-"""``tripleaudit check``: what is in corpus files, what is suspicious about them, and what their splits share."""
+"""``tripleaudit check``: what is in corpus files, what is suspicious about them, and what their
+splits share.
+"""
 
 import argparse
 from pathlib import Path
@@ -18,7 +20,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_reading(parser, "the files")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
-    parser.add_argument("--write", type=Path, metavar="STUDY.yaml", help="write a study of these files")
+    parser.add_argument(
+        "--write", type=Path, metavar="STUDY.yaml", help="write a study of these files"
+    )
     parser.add_argument("--force", action="store_true", help="let --write replace a file")
 
 
@@ -67,5 +71,7 @@ def _write_study(args: argparse.Namespace, splits: dict[str, str], columns: dict
     value = {"study": name, "corpora": {name: corpus}}
     Study(value)  # refuses what could not run
     with atomic_write(args.write) as stream:
-        stream.write("# What the data holds and gives away; extractors are added under `extractors:`.\n")
+        stream.write(
+            "# What the data holds and gives away; extractors are added under `extractors:`.\n"
+        )
         yaml.safe_dump(value, stream, sort_keys=False, allow_unicode=True)

@@ -20,23 +20,37 @@ def configure(parser: argparse.ArgumentParser) -> None:
     run = steps.add_parser("run", help="extract a collection, going on from what is finished")
     _add_texts(run)
     _add_models(run)
-    run.add_argument("--replace", action="store_true", help="make blocks of another configuration again")
-    run.add_argument("--dry-run", action="store_true", help="print what it will take, from a sample, and stop")
-    run.add_argument("--sample", type=NUMBER, default=1000, metavar="N", help="sentences of it (default: 1000)")
+    run.add_argument(
+        "--replace", action="store_true", help="make blocks of another configuration again"
+    )
+    run.add_argument(
+        "--dry-run", action="store_true", help="print what it will take, from a sample, and stop"
+    )
+    run.add_argument(
+        "--sample", type=NUMBER, default=1000, metavar="N", help="sentences of it (default: 1000)"
+    )
     run.set_defaults(work=_run)
 
     divide = steps.add_parser("divide", help="only divide the texts into blocks, for several jobs")
     _add_texts(divide)
     divide.set_defaults(work=_divide)
 
-    part = steps.add_parser("part", help="only extract one part of the blocks, in one of several jobs")
+    part = steps.add_parser(
+        "part", help="only extract one part of the blocks, in one of several jobs"
+    )
     _add_texts(part)
     _add_models(part)
-    part.add_argument("--number", type=NUMBER, required=True, metavar="K", help="number of the part, from 1")
-    part.add_argument("--parts", type=NUMBER, required=True, metavar="N", help="parts of the collection")
+    part.add_argument(
+        "--number", type=NUMBER, required=True, metavar="K", help="number of the part, from 1"
+    )
+    part.add_argument(
+        "--parts", type=NUMBER, required=True, metavar="N", help="parts of the collection"
+    )
     part.set_defaults(work=_part)
 
-    finish = steps.add_parser("finish", help="only write the manifest, when all parts are extracted")
+    finish = steps.add_parser(
+        "finish", help="only write the manifest, when all parts are extracted"
+    )
     _add_texts(finish)
     _add_models(finish)
     finish.set_defaults(work=_finish)
@@ -50,14 +64,27 @@ def _add_texts(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="files, folders, patterns and addresses (s3://…): .txt, .jsonl, .csv, .tsv, also .gz or .zst, .parquet",
     )
-    parser.add_argument("--out", required=True, metavar="DIR", help="folder or address of the result")
     parser.add_argument(
-        "--text-column", default="text", metavar="NAME", help="column or key of the text (default: text)"
+        "--out", required=True, metavar="DIR", help="folder or address of the result"
     )
-    parser.add_argument("--id-column", default="id", metavar="NAME", help="column or key of the id (default: id)")
-    parser.add_argument("--max-chars", type=NUMBER, default=10_000, metavar="N", help="leave out longer texts")
-    parser.add_argument("--skip-broken", action="store_true", help="leave broken rows out and count them")
-    parser.add_argument("--block", type=NUMBER, default=20_000, metavar="N", help="rows of a block (default: 20000)")
+    parser.add_argument(
+        "--text-column",
+        default="text",
+        metavar="NAME",
+        help="column or key of the text (default: text)",
+    )
+    parser.add_argument(
+        "--id-column", default="id", metavar="NAME", help="column or key of the id (default: id)"
+    )
+    parser.add_argument(
+        "--max-chars", type=NUMBER, default=10_000, metavar="N", help="leave out longer texts"
+    )
+    parser.add_argument(
+        "--skip-broken", action="store_true", help="leave broken rows out and count them"
+    )
+    parser.add_argument(
+        "--block", type=NUMBER, default=20_000, metavar="N", help="rows of a block (default: 20000)"
+    )
 
 
 def _add_models(parser: argparse.ArgumentParser) -> None:
@@ -65,17 +92,39 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     extractor = parser.add_mutually_exclusive_group(required=True)
     extractor.add_argument("--model", metavar="DIR", help="folder of the trained extractor")
     extractor.add_argument(
-        "--system", metavar="JSON", help="a system that extracts instead: name, kind, settings, job …"
+        "--system",
+        metavar="JSON",
+        help="a system that extracts instead: name, kind, settings, job …",
     )
     parser.add_argument(
-        "--gate", metavar="DIR", help="folder of the trained classifier that reads every sentence first"
+        "--gate",
+        metavar="DIR",
+        help="folder of the trained classifier that reads every sentence first",
     )
     parser.add_argument("--name", help="of the collection (default: the folder's)")
-    parser.add_argument("--threshold", type=SHARE, default=0.5, metavar="P", help="of the gate (default: 0.5)")
-    parser.add_argument("--only-triples", action="store_true", help="write only the sentences that have triples")
-    parser.add_argument("--batch-size", type=NUMBER, default=64, metavar="N", help="sentences at a time (default: 64)")
-    parser.add_argument("--workers", type=NUMBER, default=1, metavar="N", help="processes with the models (default: 1)")
-    parser.add_argument("--threads", type=NUMBER, default=1, help="CPU threads of a worker (default: 1)")
+    parser.add_argument(
+        "--threshold", type=SHARE, default=0.5, metavar="P", help="of the gate (default: 0.5)"
+    )
+    parser.add_argument(
+        "--only-triples", action="store_true", help="write only the sentences that have triples"
+    )
+    parser.add_argument(
+        "--batch-size",
+        type=NUMBER,
+        default=64,
+        metavar="N",
+        help="sentences at a time (default: 64)",
+    )
+    parser.add_argument(
+        "--workers",
+        type=NUMBER,
+        default=1,
+        metavar="N",
+        help="processes with the models (default: 1)",
+    )
+    parser.add_argument(
+        "--threads", type=NUMBER, default=1, help="CPU threads of a worker (default: 1)"
+    )
     add_gpus(parser)
 
 
@@ -114,7 +163,9 @@ def _part(args: argparse.Namespace) -> None:
         division = json.loads(collection.target.read(DIVISION) or b"{}")
         blocks = extract_part(collection, division, args.number, args.parts, args.workers)
         listed = {name: facts["sha256"] for name, facts in sorted(blocks.items())}
-        collection.target.write(PART.format(args.number, args.parts), json.dumps(listed, indent=1).encode())
+        collection.target.write(
+            PART.format(args.number, args.parts), json.dumps(listed, indent=1).encode()
+        )
 
 
 def _finish(args: argparse.Namespace) -> None:
@@ -144,7 +195,9 @@ def _collection(args: argparse.Namespace) -> Iterator[Any]:
     wanted = policy(args.gpu, args.gpus)
     on_gpu = wanted == "1" or (wanted == "auto" and devices())
     folders = [folder for folder in (args.model, args.gate) if folder]
-    modules = {class_reference(saved_extractor_name(folder)).rpartition(":")[0] for folder in folders}
+    modules = {
+        class_reference(saved_extractor_name(folder)).rpartition(":")[0] for folder in folders
+    }
     system, deciding = _system(args.system)
     if system:
         modules.add(SYSTEM_KINDS.need(system.kind).module)
@@ -164,7 +217,9 @@ def _collection(args: argparse.Namespace) -> Iterator[Any]:
         ),
         reading=_reading(args),
         write="triples" if args.only_triples else "all",
-        code=code.digest_of("collection.pipeline", "training.stream", *sorted(modules - files), files=sorted(files)),
+        code=code.digest_of(
+            "collection.pipeline", "training.stream", *sorted(modules - files), files=sorted(files)
+        ),
         deciding=deciding,
     )
     with gpu_slot(wanted, args.gpus):
@@ -187,4 +242,6 @@ def _system(text: str | None) -> tuple[Any, dict[str, Any]]:
         deciding = given.pop("deciding", given["settings"])
         return System(**{**given, "files": tuple(given.get("files", ()))}), deciding
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"--system: expected an object with name, kind, settings and job, got {text[:80]}") from error
+        raise UserError(
+            f"--system: expected an object with name, kind, settings and job, got {text[:80]}"
+        ) from error

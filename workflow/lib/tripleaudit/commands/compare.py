@@ -1,4 +1,6 @@
-"""``tripleaudit compare``: what changed from one prediction file, result folder or study to another."""
+"""``tripleaudit compare``: what changed from one prediction file, result folder or study to
+another.
+"""
 
 import argparse
 import sys
@@ -10,16 +12,26 @@ from tripleaudit.core.arguments import BELOW, RESAMPLES, SEED, Real, Whole, add_
 if TYPE_CHECKING:
     from tripleaudit.exchange.differences import Difference
 
-HELP = "compare two prediction files, result folders or studies: tests, intervals, changed sentences"
+HELP = (
+    "compare two prediction files, result folders or studies: tests, intervals, changed sentences"
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     sides = "a prediction file, the folder of a study, or of some of its runs (results/STUDY/predictions/…)"
     parser.add_argument("first", metavar="A", type=Path, help=sides)
-    parser.add_argument("second", metavar="B", type=Path, help="the same; differences are B minus A")
-    parser.add_argument("gold", metavar="GOLD", type=Path, nargs="?", help="gold triples of two prediction files")
-    parser.add_argument("--train", metavar="TRAIN", type=Path, help="of two prediction files; adds strata")
-    parser.add_argument("--matching", default="exact-string", metavar="M", help="rule (default: exact-string)")
+    parser.add_argument(
+        "second", metavar="B", type=Path, help="the same; differences are B minus A"
+    )
+    parser.add_argument(
+        "gold", metavar="GOLD", type=Path, nargs="?", help="gold triples of two prediction files"
+    )
+    parser.add_argument(
+        "--train", metavar="TRAIN", type=Path, help="of two prediction files; adds strata"
+    )
+    parser.add_argument(
+        "--matching", default="exact-string", metavar="M", help="rule (default: exact-string)"
+    )
     add_reading(parser, "prediction and corpus files")
     add_missing(parser)
     parser.add_argument(
@@ -33,12 +45,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with --fail-below: only if the whole 95 %% interval of the change lies below it",
     )
-    parser.add_argument("--show", type=Whole(), default=10, metavar="N", help="changed sentences to print (10)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object, all changed sentences included")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write everything to a file .json, .md or .html")
-    parser.add_argument("--bootstrap", type=RESAMPLES, default=1000, metavar="N", help="resamples; 0: no intervals")
     parser.add_argument(
-        "--shuffles", type=Whole(1, 10**6), default=10_000, metavar="N", help="draws of the tests (10000)"
+        "--show", type=Whole(), default=10, metavar="N", help="changed sentences to print (10)"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object, all changed sentences included"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="write everything to a file .json, .md or .html"
+    )
+    parser.add_argument(
+        "--bootstrap", type=RESAMPLES, default=1000, metavar="N", help="resamples; 0: no intervals"
+    )
+    parser.add_argument(
+        "--shuffles",
+        type=Whole(1, 10**6),
+        default=10_000,
+        metavar="N",
+        help="draws of the tests (10000)",
     )
     parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="of both (default: 0)")
 
@@ -73,19 +97,34 @@ def run(args: argparse.Namespace) -> int:
     found = result.comparison
     if args.out:
         with atomic_write(args.out) as stream:
-            stream.write(json.dumps(result.to_json(), ensure_ascii=False) if form == "json" else to_page(found, form))
-    print(json.dumps(result.to_json(), ensure_ascii=False, indent=2) if args.json else to_page(found, "md", args.show))
+            stream.write(
+                json.dumps(result.to_json(), ensure_ascii=False)
+                if form == "json"
+                else to_page(found, form)
+            )
+    print(
+        json.dumps(result.to_json(), ensure_ascii=False, indent=2)
+        if args.json
+        else to_page(found, "md", args.show)
+    )
     if args.fail_below is None:
         return 0
-    below = [pair for pair in result.pairs if is_below(pair.total, args.fail_below, args.significant)]
+    below = [
+        pair for pair in result.pairs if is_below(pair.total, args.fail_below, args.significant)
+    ]
     for pair in below:
         name = f"{pair.name}: " if pair.name else ""
-        print(f"error: {name}{describe_change(pair.total)} (allowed: {args.fail_below:g})", file=sys.stderr)
+        print(
+            f"error: {name}{describe_change(pair.total)} (allowed: {args.fail_below:g})",
+            file=sys.stderr,
+        )
     return BELOW if below else 0
 
 
 def is_below(difference: "Difference", points: float, significant: bool) -> bool:
-    """Whether F1 changed by less than so many points; ``significant`` asks that of its whole interval."""
+    """Whether F1 changed by less than so many points; ``significant`` asks that of its whole
+    interval.
+    """
     if not significant:
         return 100 * difference.change() < points
     return difference.bounds is not None and 100 * difference.bounds["f1"].high < points

@@ -1,4 +1,6 @@
-"""`tripleaudit config-reference`: every key of a study's configuration, from its models, as Markdown."""
+"""`tripleaudit config-reference`: every key of a study's configuration, from its models, as
+Markdown.
+"""
 
 import argparse
 from collections.abc import Iterator
@@ -10,7 +12,9 @@ EXPLAINED = {"#/$defs/Training": "training", "#/$defs/Columns": "corpora/<name>/
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json-schema", action="store_true", help="print the JSON schema, for editors")
+    parser.add_argument(
+        "--json-schema", action="store_true", help="print the JSON schema, for editors"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -18,12 +22,18 @@ def run(args: argparse.Namespace) -> int:
 
     from tripleaudit.study.configuration import load_schema
 
-    print(json.dumps(load_schema(), indent=2, ensure_ascii=False) if args.json_schema else "\n".join(reference()))
+    print(
+        json.dumps(load_schema(), indent=2, ensure_ascii=False)
+        if args.json_schema
+        else "\n".join(reference())
+    )
     return 0
 
 
 def reference() -> Iterator[str]:
-    """Yield Markdown: links to the sections, then a table for each with a row a key: name, type, default, meaning."""
+    """Yield Markdown: links to the sections, then a table for each with a row a key: name, type,
+    default, meaning.
+    """
     from tripleaudit.study.configuration import load_schema
 
     schema = load_schema()
@@ -33,13 +43,23 @@ def reference() -> Iterator[str]:
     }
     sections = {key: rows for key, rows in parts.items() if len(rows) > 1}
     yield f"Sections: {', '.join(f'[`{key}`](#{key})' for key in sections)}."
-    yield from _table("The study itself", [row for key, rows in parts.items() if key not in sections for row in rows])
+    yield from _table(
+        "The study itself",
+        [row for key, rows in parts.items() if key not in sections for row in rows],
+    )
     for key, rows in sections.items():
         yield from _table(key, rows)
 
 
 def _table(title: str, rows: list[str]) -> Iterator[str]:
-    yield from ("", f"### {title}", "", "| key | type | default | meaning |", "|---|---|---|---|", *rows)
+    yield from (
+        "",
+        f"### {title}",
+        "",
+        "| key | type | default | meaning |",
+        "|---|---|---|---|",
+        *rows,
+    )
 
 
 def _rows(part: dict[str, Any], root: dict[str, Any], prefix: str) -> Iterator[str]:
@@ -53,7 +73,9 @@ def _rows(part: dict[str, Any], root: dict[str, Any], prefix: str) -> Iterator[s
         entries.append(("<name>", part["additionalProperties"], False))
     for key, each, needed in entries:
         name, whole = f"{prefix}{key}", resolved(each, root)
-        meaning = " ".join(whole.get("description", "One entry, under its own name." * (key == "<name>")).split())
+        meaning = " ".join(
+            whole.get("description", "One entry, under its own name." * (key == "<name>")).split()
+        )
         cells = [f"`{name}`", _type(each, root), _default(each, needed), meaning]
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
         parts = {one.get("$ref") for one in (each, *each.get("anyOf", ()))} & EXPLAINED.keys()
@@ -80,4 +102,6 @@ def _default(part: dict[str, Any], needed: bool) -> str:
     value = part.get("default", {})
     if isinstance(value, dict):
         return ""
-    return "null" if value is None else f"`{str(value).lower() if isinstance(value, bool) else value}`"
+    return (
+        "null" if value is None else f"`{str(value).lower() if isinstance(value, bool) else value}`"
+    )

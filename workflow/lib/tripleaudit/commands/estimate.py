@@ -6,10 +6,17 @@ HELP = "estimate the requests, tokens and money that a study still needs"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--config", required=True, metavar="JSON|FILE", help="a study file, or its sections as JSON")
-    parser.add_argument("--results", default="", metavar="DIR", help="the study's folder (default: results/<study>)")
     parser.add_argument(
-        "--downloads", default="resources/downloads", metavar="DIR", help="fetched files (default: %(default)s)"
+        "--config", required=True, metavar="JSON|FILE", help="a study file, or its sections as JSON"
+    )
+    parser.add_argument(
+        "--results", default="", metavar="DIR", help="the study's folder (default: results/<study>)"
+    )
+    parser.add_argument(
+        "--downloads",
+        default="resources/downloads",
+        metavar="DIR",
+        help="fetched files (default: %(default)s)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
 

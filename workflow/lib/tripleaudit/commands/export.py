@@ -1,4 +1,6 @@
-"""``tripleaudit export``: corpora of any format as a Hugging Face ``DatasetDict``, CSV, Parquet, brat or DocRED."""
+"""``tripleaudit export``: corpora of any format as a Hugging Face ``DatasetDict``, CSV, Parquet,
+brat or DocRED.
+"""
 
 import argparse
 
@@ -10,11 +12,20 @@ HELP = "save corpora as a Hugging Face DatasetDict, JSON lines, CSV, Parquet, br
 def configure(parser: argparse.ArgumentParser) -> None:
     from tripleaudit.corpora.writers import WRITERS
 
-    parser.add_argument("splits", nargs="+", metavar="SPLIT=FILE", help="for example train=train.jsonl test=test.jsonl")
+    parser.add_argument(
+        "splits",
+        nargs="+",
+        metavar="SPLIT=FILE",
+        help="for example train=train.jsonl test=test.jsonl",
+    )
     add_reading(parser, "all files")
-    parser.add_argument("--to", default="datasets", choices=("datasets", *WRITERS), help="form (default: datasets)")
+    parser.add_argument(
+        "--to", default="datasets", choices=("datasets", *WRITERS), help="form (default: datasets)"
+    )
     parser.add_argument("--occurrence", default="first", choices=("first", "all", "given"))
-    parser.add_argument("--out", required=True, metavar="FOLDER", help="a folder that does not exist yet")
+    parser.add_argument(
+        "--out", required=True, metavar="FOLDER", help="a folder that does not exist yet"
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -46,4 +57,7 @@ def run(args: argparse.Namespace) -> None:
             for name, sentences in corpora.items():
                 write(Path(work) / "data" / f"{name}{ending}", sentences)
         Path(f"{work}/data").replace(out)
-    print(f"{out}: " + ", ".join(f"{name} {len(sentences)} sentences" for name, sentences in corpora.items()))
+    print(
+        f"{out}: "
+        + ", ".join(f"{name} {len(sentences)} sentences" for name, sentences in corpora.items())
+    )

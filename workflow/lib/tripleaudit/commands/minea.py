@@ -28,22 +28,55 @@ SETTINGS = {
 def configure(parser: argparse.ArgumentParser) -> None:
     from tripleaudit.needles.plan import Plan
 
-    parser.add_argument("documents", nargs="+", metavar="DOCUMENT", help="text files, or folders of .txt and .md files")
-    parser.add_argument("--endpoint", metavar="URL", help="base URL of an OpenAI-compatible server, up to /v1")
+    parser.add_argument(
+        "documents",
+        nargs="+",
+        metavar="DOCUMENT",
+        help="text files, or folders of .txt and .md files",
+    )
+    parser.add_argument(
+        "--endpoint", metavar="URL", help="base URL of an OpenAI-compatible server, up to /v1"
+    )
     parser.add_argument("--model", required=True, help="the model's name at the endpoint")
-    parser.add_argument("--gguf", metavar="FILE", help="serve this model instead of querying an endpoint")
-    parser.add_argument("--key-env", metavar="NAME", help="name of the environment variable that holds the key")
+    parser.add_argument(
+        "--gguf", metavar="FILE", help="serve this model instead of querying an endpoint"
+    )
+    parser.add_argument(
+        "--key-env", metavar="NAME", help="name of the environment variable that holds the key"
+    )
     add_settings(parser, Plan, **SETTINGS)
-    parser.add_argument("--needle-source", choices=("model", "templates"), default="model", help="who invents needles")
-    parser.add_argument("--max-chars", type=NUMBER, metavar="N", help="shorten documents to whole paragraphs within N")
-    parser.add_argument("--tokenizer", metavar="FILE", help="tokenizer.json for counting; else the server's usage")
-    parser.add_argument("--timeout", type=POSITIVE, default=600, metavar="S", help="seconds per answer (default: 600)")
-    parser.add_argument("--out", metavar="DIR", help="keep needles, entities, calls, scores and tables here")
+    parser.add_argument(
+        "--needle-source",
+        choices=("model", "templates"),
+        default="model",
+        help="who invents needles",
+    )
+    parser.add_argument(
+        "--max-chars",
+        type=NUMBER,
+        metavar="N",
+        help="shorten documents to whole paragraphs within N",
+    )
+    parser.add_argument(
+        "--tokenizer", metavar="FILE", help="tokenizer.json for counting; else the server's usage"
+    )
+    parser.add_argument(
+        "--timeout",
+        type=POSITIVE,
+        default=600,
+        metavar="S",
+        help="seconds per answer (default: 600)",
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", help="keep needles, entities, calls, scores and tables here"
+    )
     add_force(parser)
     add_querying(parser)
     parser.add_argument("--yes", action="store_true", help="send without asking")
     parser.add_argument("--estimate", action="store_true", help="print the estimate and stop")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object instead of tables"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -73,7 +106,9 @@ def run(args: argparse.Namespace) -> int:
         if to_send and not args.yes and not _confirmed():
             print("Nothing was sent. Add --yes to send the requests.", file=sys.stderr)
             return 0
-        logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+        logging.basicConfig(
+            level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S"
+        )
         with client.stage("querying", sum(stage.total for stage in stages.values()), at_most=True):
             _work(args, plan, documents, client, counter)
         print(_summary(client), file=sys.stderr)
@@ -113,10 +148,16 @@ def _summary(client) -> str:
     now, all_ = client.totals, client.bill()
     lines = [f"Sent {now.sent:,} requests, {now.cached:,} answers were stored."]
     if client.endpoint.prices:
-        lost = f", at most {all_['lost']:.4f} more for attempts without an answer" if all_["lost"] else ""
+        lost = (
+            f", at most {all_['lost']:.4f} more for attempts without an answer"
+            if all_["lost"]
+            else ""
+        )
         lines.append(f"Cost {now.cost:.4f} now, {all_['cost']:.4f} in all for this result{lost}.")
     thought = f" ({all_['reasoning_tokens']:,} of them thought)" if all_["reasoning_tokens"] else ""
-    lines.append(f"Tokens in all: {all_['prompt_tokens']:,} in, {all_['completion_tokens']:,} out{thought}.")
+    lines.append(
+        f"Tokens in all: {all_['prompt_tokens']:,} in, {all_['completion_tokens']:,} out{thought}."
+    )
     return "\n".join(lines)
 
 
@@ -145,7 +186,9 @@ def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
     from tripleaudit.tables.loading import load_inputs
     from tripleaudit.tables.render import to_markdown, write_table
 
-    corpus = build_corpus(documents, plan, client if args.needle_source == "model" else None, args.model)
+    corpus = build_corpus(
+        documents, plan, client if args.needle_source == "model" else None, args.model
+    )
     result = extract_corpus(corpus, plan, client, args.model, counter)
     with tempfile.TemporaryDirectory() as temporary:
         out = Path(args.out or temporary)
@@ -156,7 +199,9 @@ def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
         keys = {"study": "own", "corpus": "documents", "extractor": args.model}
         scores = score_result(corpus, Result.load(folder), plan, keys)
         write_scores(out / "scores.csv", scores)
-        inputs = load_inputs(scores=[out / "scores.csv"], files={"criteria": [out / "model" / "criteria.jsonl"]})
+        inputs = load_inputs(
+            scores=[out / "scores.csv"], files={"criteria": [out / "model" / "criteria.jsonl"]}
+        )
         names = ["minea", "needle-criteria", "needle-example", "iterations"]
         names += ["lost-in-the-middle"] if plan.parts else []
         tables = [build_table(name, inputs) for name in names]
@@ -169,16 +214,26 @@ def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
             print("\n".join(to_markdown(table) for table in tables))
     incomplete = result.report["incomplete"]
     if incomplete:
-        print(f"warning: all calls about {len(incomplete)} pieces failed; the result is incomplete", file=sys.stderr)
+        print(
+            f"warning: all calls about {len(incomplete)} pieces failed; the result is incomplete",
+            file=sys.stderr,
+        )
 
 
 def as_object(scores, corpus_report: dict, report: dict) -> dict:
     """Return the result as one JSON object with stable keys.
 
-    ``minea`` and ``types.<type>`` have ``minea``, ``low``, ``high``, ``needles`` and ``criteria``; ``iterations`` and
-    ``parts`` are lists in order.
+    ``minea`` and ``types.<type>`` have ``minea``, ``low``, ``high``, ``needles`` and ``criteria``;
+    ``iterations`` and ``parts`` are lists in order.
     """
-    found: dict = {"minea": {}, "types": {}, "groups": {}, "iterations": {}, "parts": {}, "false_positives": None}
+    found: dict = {
+        "minea": {},
+        "types": {},
+        "groups": {},
+        "iterations": {},
+        "parts": {},
+        "false_positives": None,
+    }
     for score in scores:
         protocol, stratum = score.key("protocol"), score.stratum
         if protocol == "needles":
@@ -201,5 +256,8 @@ def as_object(scores, corpus_report: dict, report: dict) -> dict:
     for protocol in ("iterations", "parts"):
         found[protocol] = [found[protocol][key] for key in sorted(found[protocol], key=int)]
     found["needles"] = corpus_report["needles"]
-    found |= {key: report[key] for key in ("statuses", "incomplete", "prompt_tokens", "completion_tokens", "cost")}
+    found |= {
+        key: report[key]
+        for key in ("statuses", "incomplete", "prompt_tokens", "completion_tokens", "cost")
+    }
     return found

@@ -9,20 +9,38 @@ HELP = "predict the triples of test sets with a trained extractor"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", type=Path, required=True, metavar="DIR", help="folder of the trained model")
     parser.add_argument(
-        "--data", type=Path, nargs="+", action="extend", required=True, metavar="FILE", help="test sets (JSON lines)"
+        "--model", type=Path, required=True, metavar="DIR", help="folder of the trained model"
     )
     parser.add_argument(
-        "--out", type=Path, nargs="+", action="extend", required=True, metavar="FILE", help="one file for each test set"
+        "--data",
+        type=Path,
+        nargs="+",
+        action="extend",
+        required=True,
+        metavar="FILE",
+        help="test sets (JSON lines)",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        nargs="+",
+        action="extend",
+        required=True,
+        metavar="FILE",
+        help="one file for each test set",
     )
     parser.add_argument(
         "--schema-of-test",
         action="store_true",
         help="ask for the relations of the test sets' triples, and no others: only of an extractor that reads names",
     )
-    parser.add_argument("--batch-size", type=NUMBER, default=32, help="sentences at a time (default: 32)")
-    parser.add_argument("--threads", type=Whole(), default=0, help="CPU threads (default: PyTorch's choice)")
+    parser.add_argument(
+        "--batch-size", type=NUMBER, default=32, help="sentences at a time (default: 32)"
+    )
+    parser.add_argument(
+        "--threads", type=Whole(), default=0, help="CPU threads (default: PyTorch's choice)"
+    )
     add_gpus(parser)
 
 

@@ -1,4 +1,6 @@
-"""``tripleaudit prepare``: one split of a corpus as the project's JSON lines, with a report of what was found."""
+"""``tripleaudit prepare``: one split of a corpus as the project's JSON lines, with a report of
+what was found.
+"""
 
 import argparse
 
@@ -12,11 +14,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
     origin = parser.add_mutually_exclusive_group(required=True)
     origin.add_argument(
-        "--source", action="append", metavar="PATH", help="a file or folder of your own; repeat it to join several"
+        "--source",
+        action="append",
+        metavar="PATH",
+        help="a file or folder of your own; repeat it to join several",
     )
-    origin.add_argument("--corpus", metavar="NAME", help="a registered corpus (as of data/registry/corpora.yaml)")
-    parser.add_argument("--split", help="split of a registered corpus, or of a Hugging Face data set")
-    parser.add_argument("--raw-root", metavar="FOLDER", help="folder with the raw files of a registered corpus")
+    origin.add_argument(
+        "--corpus", metavar="NAME", help="a registered corpus (as of data/registry/corpora.yaml)"
+    )
+    parser.add_argument(
+        "--split", help="split of a registered corpus, or of a Hugging Face data set"
+    )
+    parser.add_argument(
+        "--raw-root", metavar="FOLDER", help="folder with the raw files of a registered corpus"
+    )
     add_reading(parser, f"files of your own: auto, {', '.join(sorted(FORMATS))}")
     parser.add_argument(
         "--occurrence",
@@ -25,7 +36,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="which positions a string has where the file gives none (default: first)",
     )
     parser.add_argument(
-        "--divide", metavar="PART=WEIGHT,...", help="divide the source at random, for example train=8,valid=1,test=1"
+        "--divide",
+        metavar="PART=WEIGHT,...",
+        help="divide the source at random, for example train=8,valid=1,test=1",
     )
     parser.add_argument("--part", help="with --divide: the part to write")
     parser.add_argument("--seed", type=SEED, default=0, help="of --divide (default: 0)")
@@ -37,7 +50,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="keep only the first N sentences of each registered file",
     )
     parser.add_argument(
-        "--uncased", action="store_true", help="lower-case and strip accents, as an uncased encoder reads the text"
+        "--uncased",
+        action="store_true",
+        help="lower-case and strip accents, as an uncased encoder reads the text",
     )
     parser.add_argument(
         "--only-relation",
@@ -47,7 +62,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="keep only sentences all of whose triples have this relation, or another one that is named so",
     )
     parser.add_argument(
-        "--some-absent", action="store_true", help="of the relations to keep some may be in no triple of this split"
+        "--some-absent",
+        action="store_true",
+        help="of the relations to keep some may be in no triple of this split",
     )
     parser.add_argument("--out", required=True, metavar="FILE", help="where the JSON lines go")
     parser.add_argument("--report", metavar="FILE", help="where the report goes, as JSON")
@@ -78,7 +95,9 @@ def _registered(args: argparse.Namespace):
     if not args.split or not args.raw_root:
         raise UserError("--corpus: a registered corpus needs --split and --raw-root")
     if args.divide or args.format != "auto":
-        raise UserError("--corpus: the registry says how a corpus is read and divided; leave out --format and --divide")
+        raise UserError(
+            "--corpus: the registry says how a corpus is read and divided; leave out --format and --divide"
+        )
     return read_registered(
         args.corpus,
         args.split,

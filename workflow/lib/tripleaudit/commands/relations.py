@@ -1,4 +1,6 @@
-"""``tripleaudit relations``: a map from the relations that a system says to the corpus's, for people to look at."""
+"""``tripleaudit relations``: a map from the relations that a system says to the corpus's, for
+people to look at.
+"""
 
 import argparse
 from collections.abc import Sequence
@@ -15,9 +17,16 @@ HELP = "propose which relation of the corpus each predicted relation stands for,
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_sides(parser)
-    parser.add_argument("--anyway", action="store_true", help="also from a test set; scores there are then too good")
+    parser.add_argument(
+        "--anyway", action="store_true", help="also from a test set; scores there are then too good"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of YAML")
-    parser.add_argument("--out", type=Path, metavar="FILE.yaml", help="write the map there, to be looked at and named")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE.yaml",
+        help="write the map there, to be looked at and named",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -30,7 +39,9 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.scoring.relation_names import propose
     from tripleaudit.scoring.sides import load_pair
 
-    if not args.anyway and (of := next((f for f in (args.gold, args.predictions) if named_split(f) == "test"), None)):
+    if not args.anyway and (
+        of := next((f for f in (args.gold, args.predictions) if named_split(f) == "test"), None)
+    ):
         raise UserError(
             f"{of}: a test set, by its name; names that are learned there make its scores too good. Expected training "
             "or validation sentences (--anyway takes it as it is)"
@@ -39,7 +50,9 @@ def run(args: argparse.Namespace) -> int:
     gold, predictions = load_pair(args.gold, args.predictions, args.format, *columns)
     found = propose(gold, predictions)
     if not found:
-        raise UserError(f"{args.predictions}: no triple is predicted, so that there is no relation to name")
+        raise UserError(
+            f"{args.predictions}: no triple is predicted, so that there is no relation to name"
+        )
     known = sorted({triple.relation for each in gold for triple in each.triples})
     text = _yaml(found, known)
     if args.out:
@@ -49,12 +62,17 @@ def run(args: argparse.Namespace) -> int:
         "relations": {one.name: one.guess for one in found if one.guess},
         "names": [vars(one) for one in found],
     }
-    print(json.dumps(shown, ensure_ascii=False, indent=2) if args.json else text, end="\n" if args.json else "")
+    print(
+        json.dumps(shown, ensure_ascii=False, indent=2) if args.json else text,
+        end="\n" if args.json else "",
+    )
     return 0
 
 
 def _yaml(found: "Sequence[Proposed]", known: Sequence[str]) -> str:
-    """Return the map with what speaks for each name behind it; names without a guess stand in comments."""
+    """Return the map with what speaks for each name behind it; names without a guess stand in
+    comments.
+    """
     from tripleaudit.tables.render.escape import clean
 
     lines = [
@@ -64,11 +82,21 @@ def _yaml(found: "Sequence[Proposed]", known: Sequence[str]) -> str:
     ]
     for one in found:
         turned = f", {one.turned} of them turned round" if one.turned else ""
-        why = f"{one.support} of {one.pairs} pairs that the gold joins{turned}" if one.support else "by its name"
-        reason = (
-            f"{one.count} triples; {why}" if one.guess else f"{one.count} triples, {one.pairs} of pairs of the gold"
+        why = (
+            f"{one.support} of {one.pairs} pairs that the gold joins{turned}"
+            if one.support
+            else "by its name"
         )
-        entry = f"{_quoted(one.name)}: {_quoted(one.guess)}" if one.guess else f"# {_quoted(one.name)}: ?"
+        reason = (
+            f"{one.count} triples; {why}"
+            if one.guess
+            else f"{one.count} triples, {one.pairs} of pairs of the gold"
+        )
+        entry = (
+            f"{_quoted(one.name)}: {_quoted(one.guess)}"
+            if one.guess
+            else f"# {_quoted(one.name)}: ?"
+        )
         lines += [f"{entry}  # {reason}", *(f"#   {clean(example)}" for example in one.examples)]
     if not any(one.guess for one in found):
         lines.append("{}")

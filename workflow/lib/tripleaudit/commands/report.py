@@ -8,8 +8,12 @@ HELP = "write the HTML report of a finished study"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("study", metavar="FOLDER", help="folder of the finished study, results/<study>")
-    parser.add_argument("--megabytes", type=POSITIVE, default=5, help="room for the sentences (default: 5)")
+    parser.add_argument(
+        "study", metavar="FOLDER", help="folder of the finished study, results/<study>"
+    )
+    parser.add_argument(
+        "--megabytes", type=POSITIVE, default=5, help="room for the sentences (default: 5)"
+    )
     parser.add_argument("--out", required=True, metavar="FILE", help="HTML file to write")
 
 

@@ -1,4 +1,6 @@
-"""``tripleaudit run``: a study through the workflow that ships with the package, in the current folder."""
+"""``tripleaudit run``: a study through the workflow that ships with the package, in the current
+folder.
+"""
 
 import argparse
 import importlib.util
@@ -10,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 FAILED_SYSTEMS = 3
-"""Exit code of a study that was made but in which a system has no scores, such as one whose budget was used up."""
+"""Exit code of a study that was made but in which a system has no scores, such as one whose
+budget was used up.
+"""
 HELP = "Run a study in this folder: results/<study>/report.html and what it is made from."
 PLACED = ("-c", "--cores", "-j", "--jobs", "--profile", "--workflow-profile", "-e", "--executor")
 PROFILES = ("--workflow-profile", "--profile")
@@ -53,9 +57,15 @@ def run(args: argparse.Namespace) -> int:
     study = Path(study_file(args.study))
     if not study.is_file():
         close = hint(args.study, studies())
-        raise UserError(f"{args.study}: no such study; expected a YAML file or the name of a shipped study{close}")
-    if not read_with_repeated(study)[0]:  # of a file that it cannot read Snakemake says neither name nor line
-        raise UserError(f"{args.study}: is empty; expected the keys of a study ('study: my-study', …)")
+        raise UserError(
+            f"{args.study}: no such study; expected a YAML file or the name of a shipped study{close}"
+        )
+    if not read_with_repeated(study)[
+        0
+    ]:  # of a file that it cannot read Snakemake says neither name nor line
+        raise UserError(
+            f"{args.study}: is empty; expected the keys of a study ('study: my-study', …)"
+        )
     options = _with_profiles(args.options)
     _check_plugins(options)
     _check_installation(study, args.study, options)
@@ -64,9 +74,13 @@ def run(args: argparse.Namespace) -> int:
     if not any(option.split("=")[0].startswith(PLACED) for option in options):
         options = ["--cores", "all", *options]
     command = [sys.executable, "-P", "-m", "snakemake", "--configfile", str(study)]
-    folder = {"TRIPLEAUDIT_PROFILES": str(PROJECT / "workflow" / "profiles")}  # where profiles find their scripts
+    folder = {
+        "TRIPLEAUDIT_PROFILES": str(PROJECT / "workflow" / "profiles")
+    }  # where profiles find their scripts
     snakefile = str(PROJECT / "workflow" / "Snakefile")
-    status = subprocess.call([*command, "--snakefile", snakefile, *options], env={**os.environ, **folder})
+    status = subprocess.call(
+        [*command, "--snakefile", snakefile, *options], env={**os.environ, **folder}
+    )
     if status or set(_flags(options)) & PLANNING:
         return status
     return FAILED_SYSTEMS if _report_failures(study) else 0
@@ -84,15 +98,26 @@ def _report_failures(study: Path) -> bool:
 
 
 def _with_profiles(given: list[str]) -> list[str]:
-    """Return the options, of ``--option=value`` two where it matters, with the folders of shipped profiles by name."""
+    """Return the options, of ``--option=value`` two where it matters, with the folders of
+    shipped profiles by name.
+    """
     from tripleaudit.core.errors import UserError, hint
     from tripleaudit.core.shipped import PROJECT
 
     both = tuple(f"{name}=" for name in (*PROFILES, "--executor"))
-    options = [part for option in given for part in (option.split("=", 1) if option.startswith(both) else [option])]
+    options = [
+        part
+        for option in given
+        for part in (option.split("=", 1) if option.startswith(both) else [option])
+    ]
     shipped = PROJECT / "workflow" / "profiles"
     for number, (option, value) in enumerate(zip(options, options[1:], strict=False), 1):
-        if option not in PROFILES or value == "none" or Path(value).exists() or (Path("profiles") / value).exists():
+        if (
+            option not in PROFILES
+            or value == "none"
+            or Path(value).exists()
+            or (Path("profiles") / value).exists()
+        ):
             continue
         folder = next((one for one in (shipped / value, PROJECT / value) if one.is_dir()), None)
         if folder is not None:
@@ -104,7 +129,9 @@ def _with_profiles(given: list[str]) -> list[str]:
 
 
 def _check_plugins(options: list[str]) -> None:
-    """Refuse an executor or a storage whose plugin is not installed, which Snakemake answers with all its usage."""
+    """Refuse an executor or a storage whose plugin is not installed, which Snakemake answers
+    with all its usage.
+    """
     from tripleaudit.core.errors import UserError
 
     for option, value in zip(options, options[1:], strict=False):
@@ -114,7 +141,10 @@ def _check_plugins(options: list[str]) -> None:
         for key, own in PLUGINS:
             name = str(chosen.get(key) or own[0]).replace("-", "_")
             kind = key.removeprefix("default-").removesuffix("-provider")
-            if name not in own and importlib.util.find_spec(f"snakemake_{kind}_plugin_{name}") is None:
+            if (
+                name not in own
+                and importlib.util.find_spec(f"snakemake_{kind}_plugin_{name}") is None
+            ):
                 brings = f"snakemake-{kind}-plugin-{name.replace('_', '-')}"
                 brings = "'tripleaudit[cluster]'" if name in BROUGHT else brings
                 raise UserError(
@@ -148,7 +178,9 @@ def _check_installation(study: Path, name: str, options: list[str]) -> None:
     flags = set(_flags(options))
     if flags & ELSEWHERE:
         return
-    raw_root = next((option.partition("=")[2] for option in options if option.startswith("raw_root=")), None)
+    raw_root = next(
+        (option.partition("=")[2] for option in options if option.startswith("raw_root=")), None
+    )
     try:
         planned = Study.read(study, raw_root=raw_root)
         needed = needs.extras(planned)
@@ -161,7 +193,11 @@ def _check_installation(study: Path, name: str, options: list[str]) -> None:
     if importlib.util.find_spec("snakemake") is None:
         needed["workflow"] = "the workflow"
     lacking = {extra: set(modules) for extra in needed if (modules := extras.missing(extra))}
-    lacking = {extra: own for extra, own in lacking.items() if not any(own < other for other in lacking.values())}
+    lacking = {
+        extra: own
+        for extra, own in lacking.items()
+        if not any(own < other for other in lacking.values())
+    }
     if not lacking:
         return
     modules = sorted(set().union(*lacking.values()))

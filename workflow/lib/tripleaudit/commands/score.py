@@ -1,4 +1,6 @@
-"""``tripleaudit score``: P, R and F1 of predictions with intervals, in parts, and why they may be low."""
+"""``tripleaudit score``: P, R and F1 of predictions with intervals, in parts, and why they may
+be low.
+"""
 
 import argparse
 import json
@@ -6,7 +8,9 @@ import sys
 
 from tripleaudit.core.arguments import BELOW, RESAMPLES, SEED, Real, add_missing, add_sides
 
-HELP = "score predicted triples against gold triples, in all and by relation, cardinality and stratum"
+HELP = (
+    "score predicted triples against gold triples, in all and by relation, cardinality and stratum"
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +24,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="M",
         help=f"one of {', '.join(MATCHINGS)} (default: exact-string)",
     )
-    parser.add_argument("--predicted-format", default="auto", metavar="F", help="format of PREDICTIONS alone")
+    parser.add_argument(
+        "--predicted-format", default="auto", metavar="F", help="format of PREDICTIONS alone"
+    )
     add_missing(parser)
     parser.add_argument(
         "--relations",
@@ -30,11 +36,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="name predicted relations as a map says (tripleaudit relations proposes one)",
     )
     parser.add_argument(
-        "--fail-under", type=Real(0, 100), metavar="F1", help=f"exit with {BELOW} if F1 is below this, in percent"
+        "--fail-under",
+        type=Real(0, 100),
+        metavar="F1",
+        help=f"exit with {BELOW} if F1 is below this, in percent",
     )
-    parser.add_argument("--bootstrap", type=RESAMPLES, default=1000, metavar="N", help="resamples; 0: no intervals")
-    parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="of the resampling (default: 0)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+    parser.add_argument(
+        "--bootstrap", type=RESAMPLES, default=1000, metavar="N", help="resamples; 0: no intervals"
+    )
+    parser.add_argument(
+        "--seed", type=SEED, default=0, metavar="S", help="of the resampling (default: 0)"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object instead of tables"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -59,5 +74,8 @@ def run(args: argparse.Namespace) -> int:
     print(json.dumps(result.to_json(), ensure_ascii=False, indent=2) if args.json else result)
     if args.fail_under is None or 100 * result.f1 >= args.fail_under:
         return 0
-    print(f"error: F1 is {100 * result.f1:.1f}, below --fail-under {args.fail_under:g}", file=sys.stderr)
+    print(
+        f"error: F1 is {100 * result.f1:.1f}, below --fail-under {args.fail_under:g}",
+        file=sys.stderr,
+    )
     return BELOW

@@ -3,7 +3,15 @@
 import argparse
 from pathlib import Path
 
-from tripleaudit.core.arguments import NUMBER, SEED, Real, Whole, add_force, add_reading, check_folder
+from tripleaudit.core.arguments import (
+    NUMBER,
+    SEED,
+    Real,
+    Whole,
+    add_force,
+    add_reading,
+    check_folder,
+)
 
 HELP = "make a rearranged, overlap-sifted, augmented or zero-triple data set from your own files"
 
@@ -12,12 +20,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     for name in ("train", "valid", "test"):
         parser.add_argument(name, metavar=name.upper(), help=f"{name} set, any corpus format")
     parser.add_argument(
-        "--protocol", required=True, choices=("rearranged", "sifted", "augmented", "cardinality", "unseen_relations")
+        "--protocol",
+        required=True,
+        choices=("rearranged", "sifted", "augmented", "cardinality", "unseen_relations"),
     )
-    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder for the sets and report.json")
+    parser.add_argument(
+        "--out", required=True, type=Path, metavar="DIR", help="folder for the sets and report.json"
+    )
     add_force(parser)
     add_reading(parser, "the three files")
-    parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="seed of all draws (default: 0)")
+    parser.add_argument(
+        "--seed", type=SEED, default=0, metavar="S", help="seed of all draws (default: 0)"
+    )
     sifted = parser.add_argument_group("sifted")
     both = parser.add_argument_group("sifted and rearranged")
     both.add_argument(
@@ -27,34 +41,77 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "move (default: key-triple)",
     )
     sifted.add_argument(
-        "--max-count", type=NUMBER, metavar="N", help="frequency: hide triples in at most N training sentences"
+        "--max-count",
+        type=NUMBER,
+        metavar="N",
+        help="frequency: hide triples in at most N training sentences",
     )
-    sifted.add_argument("--percent", type=Real(0, 100), metavar="K", help="sample: K %% of the different test triples")
+    sifted.add_argument(
+        "--percent",
+        type=Real(0, 100),
+        metavar="K",
+        help="sample: K %% of the different test triples",
+    )
     rearranged = parser.add_argument_group("rearranged")
-    rearranged.add_argument("--valid-size", type=Whole(), metavar="N", help="validation sentences (default: as now)")
-    rearranged.add_argument("--test-size", type=Whole(), metavar="N", help="test sentences (default: as now)")
-    augmented = parser.add_argument_group("augmented")
-    augmented.add_argument("--masked-lm", type=Path, metavar="DIR", help="folder of a masked language model")
-    augmented.add_argument("--vectors", type=Path, metavar="FILE", help="word vectors, GloVe or word2vec form")
-    augmented.add_argument("--encoder", type=Path, metavar="DIR", help="encoder to make what is missing of the two")
-    augmented.add_argument("--k", type=NUMBER, metavar="N", help="similar entities to draw from (default: 11)")
-    augmented.add_argument("--beams", type=NUMBER, metavar="N", help="partial candidates of long entities (default: 5)")
-    augmented.add_argument("--roles", choices=("files", "text"), help="who is subject and object (default: files)")
-    augmented.add_argument(
-        "--fallback", choices=("files", "text"), help="words without a neighbour of the kind (default: files)"
+    rearranged.add_argument(
+        "--valid-size", type=Whole(), metavar="N", help="validation sentences (default: as now)"
     )
-    augmented.add_argument("--mlm-steps", type=NUMBER, metavar="N", help="steps of the masked LM (default: 300)")
+    rearranged.add_argument(
+        "--test-size", type=Whole(), metavar="N", help="test sentences (default: as now)"
+    )
+    augmented = parser.add_argument_group("augmented")
+    augmented.add_argument(
+        "--masked-lm", type=Path, metavar="DIR", help="folder of a masked language model"
+    )
+    augmented.add_argument(
+        "--vectors", type=Path, metavar="FILE", help="word vectors, GloVe or word2vec form"
+    )
+    augmented.add_argument(
+        "--encoder", type=Path, metavar="DIR", help="encoder to make what is missing of the two"
+    )
+    augmented.add_argument(
+        "--k", type=NUMBER, metavar="N", help="similar entities to draw from (default: 11)"
+    )
+    augmented.add_argument(
+        "--beams", type=NUMBER, metavar="N", help="partial candidates of long entities (default: 5)"
+    )
+    augmented.add_argument(
+        "--roles", choices=("files", "text"), help="who is subject and object (default: files)"
+    )
+    augmented.add_argument(
+        "--fallback",
+        choices=("files", "text"),
+        help="words without a neighbour of the kind (default: files)",
+    )
+    augmented.add_argument(
+        "--mlm-steps", type=NUMBER, metavar="N", help="steps of the masked LM (default: 300)"
+    )
     unseen = parser.add_argument_group("unseen_relations")
-    unseen.add_argument("--relations", type=NUMBER, metavar="N", help="relations to hold out (default: 5)")
+    unseen.add_argument(
+        "--relations", type=NUMBER, metavar="N", help="relations to hold out (default: 5)"
+    )
     cardinality = parser.add_argument_group("cardinality")
-    cardinality.add_argument("--raw", nargs="+", metavar="FILE", help="raw corpus with zero-triple sentences")
-    cardinality.add_argument("--zero-sizes", metavar="S", help="zero-triple sentences to add: nyt24, nyt29 or N,N,N")
+    cardinality.add_argument(
+        "--raw", nargs="+", metavar="FILE", help="raw corpus with zero-triple sentences"
+    )
+    cardinality.add_argument(
+        "--zero-sizes", metavar="S", help="zero-triple sentences to add: nyt24, nyt29 or N,N,N"
+    )
 
 
 _BELONGS = {
     "rearranged": ("valid_size", "test_size", "rule"),
     "sifted": ("rule", "max_count", "percent"),
-    "augmented": ("k", "beams", "roles", "fallback", "mlm_steps", "masked_lm", "vectors", "encoder"),
+    "augmented": (
+        "k",
+        "beams",
+        "roles",
+        "fallback",
+        "mlm_steps",
+        "masked_lm",
+        "vectors",
+        "encoder",
+    ),
     "cardinality": ("zero_sizes", "raw"),
     "unseen_relations": ("relations",),
 }
@@ -70,12 +127,18 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.protocols.build import build_protocol
     from tripleaudit.protocols.splits import SPLIT_NAMES, Splits
 
-    for name in sorted({name for names in _BELONGS.values() for name in names} - set(_BELONGS[args.protocol])):
+    for name in sorted(
+        {name for names in _BELONGS.values() for name in names} - set(_BELONGS[args.protocol])
+    ):
         if getattr(args, name) is not None:
             owners = " and ".join(protocol for protocol, names in _BELONGS.items() if name in names)
-            raise UserError(f"--{name.replace('_', '-')} belongs to protocol {owners}, not {args.protocol}")
+            raise UserError(
+                f"--{name.replace('_', '-')} belongs to protocol {owners}, not {args.protocol}"
+            )
     sources = [*(getattr(args, name) for name in SPLIT_NAMES), *(args.raw or ())]
-    check_folder(args.out, args.force, sources, [*(f"{name}.jsonl" for name in SPLIT_NAMES), "report.json"])
+    check_folder(
+        args.out, args.force, sources, [*(f"{name}.jsonl" for name in SPLIT_NAMES), "report.json"]
+    )
     given = {"format": args.format, "columns": parse_columns(args.column)}
     splits = Splits(*(read_corpus(getattr(args, name), **given).sentences for name in SPLIT_NAMES))
     options = {name: getattr(args, name) for name in _BELONGS[args.protocol] if name not in _PLACES}
@@ -98,5 +161,7 @@ def _readable(report: dict, out: Path) -> str:
     for name, size in report["sizes"].items():
         lines.append(f"  {name:<6} {size['sentences']:>8} sentences {size['triples']:>8} triples")
     for name, row in report["audit"]["triple_types"].items():
-        lines.append(f"  {name.replace('_', ' '):<15} {row['count']:>7} test triples {100 * row['share']:7.2f} %")
+        lines.append(
+            f"  {name.replace('_', ' '):<15} {row['count']:>7} test triples {100 * row['share']:7.2f} %"
+        )
     return "\n".join(lines)

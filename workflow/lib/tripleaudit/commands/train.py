@@ -9,20 +9,45 @@ from tripleaudit.core.arguments import SEED, Whole, add_force, add_gpus, check_f
 HELP = "train an extractor on a corpus"
 
 
-# what shows that a training made a folder; a workflow that trains again removes the declared outputs, not the tokenizer
+# what shows that a training made a folder; a workflow that trains again removes the declared
+# outputs, not the tokenizer
 OWN = ("provenance.json", "checkpoints", ".lock", "tokenizer.json")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--train", type=Path, required=True, metavar="FILE", help="training sentences (JSON lines)")
-    parser.add_argument("--valid", type=Path, required=True, metavar="FILE", help="validation sentences (JSON lines)")
-    parser.add_argument("--encoder", type=Path, required=True, metavar="DIR", help="folder of the pre-trained encoder")
-    parser.add_argument("--extractor", required=True, metavar="NAME", help="such as casrel, or zcc-binary")
-    parser.add_argument("--settings", default="{}", metavar="JSON", help="settings as a JSON object")
-    parser.add_argument("--seed", type=SEED, default=1, help="seed of everything random (default: 1)")
-    parser.add_argument("--threads", type=Whole(), default=0, help="CPU threads (default: PyTorch's choice)")
+    parser.add_argument(
+        "--train", type=Path, required=True, metavar="FILE", help="training sentences (JSON lines)"
+    )
+    parser.add_argument(
+        "--valid",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="validation sentences (JSON lines)",
+    )
+    parser.add_argument(
+        "--encoder",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="folder of the pre-trained encoder",
+    )
+    parser.add_argument(
+        "--extractor", required=True, metavar="NAME", help="such as casrel, or zcc-binary"
+    )
+    parser.add_argument(
+        "--settings", default="{}", metavar="JSON", help="settings as a JSON object"
+    )
+    parser.add_argument(
+        "--seed", type=SEED, default=1, help="seed of everything random (default: 1)"
+    )
+    parser.add_argument(
+        "--threads", type=Whole(), default=0, help="CPU threads (default: PyTorch's choice)"
+    )
     add_gpus(parser)
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the trained model")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="folder of the trained model"
+    )
     add_force(parser)
 
 
@@ -32,7 +57,10 @@ def run(args: argparse.Namespace) -> int:
     values = json_given("--settings", args.settings)
     check_folder(args.out, args.force, own=OWN)
     files = {"train": args.train, "valid": args.valid}
-    sentences = {role: load_sentences(path) if role == "valid" else load_set(path) for role, path in files.items()}
+    sentences = {
+        role: load_sentences(path) if role == "valid" else load_set(path)
+        for role, path in files.items()
+    }
 
     from tripleaudit.core.devices import choose_late, policy
     from tripleaudit.extractors.registry import resolve

@@ -1,4 +1,6 @@
-"""``tripleaudit train-mlm``: give an encoder a masked-LM head, trained on a study's own training text."""
+"""``tripleaudit train-mlm``: give an encoder a masked-LM head, trained on a study's own training
+text.
+"""
 
 import argparse
 from pathlib import Path
@@ -9,13 +11,29 @@ HELP = "train a masked language model on an encoder, for augmented test sets"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--encoder", type=Path, required=True, metavar="DIR", help="folder of the encoder")
-    parser.add_argument("--train", required=True, metavar="FILE", help="training set, any corpus format")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the masked language model")
+    parser.add_argument(
+        "--encoder", type=Path, required=True, metavar="DIR", help="folder of the encoder"
+    )
+    parser.add_argument(
+        "--train", required=True, metavar="FILE", help="training set, any corpus format"
+    )
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="folder of the masked language model"
+    )
     add_force(parser)
-    parser.add_argument("--steps", type=NUMBER, default=300, metavar="N", help="updates (default: 300)")
-    parser.add_argument("--layers", type=NUMBER, metavar="N", help="layers to load, from the bottom (default: all)")
-    parser.add_argument("--batch-size", type=NUMBER, default=16, metavar="N", help="sentences an update (default: 16)")
+    parser.add_argument(
+        "--steps", type=NUMBER, default=300, metavar="N", help="updates (default: 300)"
+    )
+    parser.add_argument(
+        "--layers", type=NUMBER, metavar="N", help="layers to load, from the bottom (default: all)"
+    )
+    parser.add_argument(
+        "--batch-size",
+        type=NUMBER,
+        default=16,
+        metavar="N",
+        help="sentences an update (default: 16)",
+    )
     parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="(default: 0)")
     add_gpu(parser)
 
@@ -35,9 +53,16 @@ def run(args: argparse.Namespace) -> int:
     sentences = read_corpus(args.train).sentences
     with (
         gpu_slot(args.gpu),
-        memory.out_of_memory_advice("training the masked language model", "--batch-size", args.batch_size),
+        memory.out_of_memory_advice(
+            "training the masked language model", "--batch-size", args.batch_size
+        ),
     ):
-        own = {"steps": args.steps, "layers": args.layers, "batch_size": args.batch_size, "seed": args.seed}
+        own = {
+            "steps": args.steps,
+            "layers": args.layers,
+            "batch_size": args.batch_size,
+            "seed": args.seed,
+        }
         report = train_masked_lm(args.encoder, sentences, args.out, **own)
     write_json(args.out / "training.json", report)
     print(json.dumps(report, indent=2))

@@ -1,4 +1,6 @@
-"""``tripleaudit validate``: everything that is wrong with a study, before anything runs, or what the study is."""
+"""``tripleaudit validate``: everything that is wrong with a study, before anything runs, or what
+the study is.
+"""
 
 import argparse
 from collections.abc import Iterator
@@ -11,10 +13,17 @@ HELP = "say everything that is wrong with a study file, or what the study trains
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", nargs="+", metavar="STUDY.yaml", help="study files, later ones winning key by key")
-    parser.add_argument("--raw-root", metavar="DIR", help="folder with raw files, instead of the study's raw_root")
     parser.add_argument(
-        "--downloads", default="resources/downloads", metavar="DIR", help="fetched files (default: %(default)s)"
+        "files", nargs="+", metavar="STUDY.yaml", help="study files, later ones winning key by key"
+    )
+    parser.add_argument(
+        "--raw-root", metavar="DIR", help="folder with raw files, instead of the study's raw_root"
+    )
+    parser.add_argument(
+        "--downloads",
+        default="resources/downloads",
+        metavar="DIR",
+        help="fetched files (default: %(default)s)",
     )
 
 
@@ -24,7 +33,9 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.study.configuration import refused
     from tripleaudit.study.study import Study
 
-    study = Study.read(*map(study_file, args.files), raw_root=args.raw_root, downloads=args.downloads)
+    study = Study.read(
+        *map(study_file, args.files), raw_root=args.raw_root, downloads=args.downloads
+    )
     if problems := list(local_sets.problems(study)):
         raise refused(problems)
     print("\n".join(summary(study)))

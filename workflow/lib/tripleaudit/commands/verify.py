@@ -7,7 +7,9 @@ HELP = "compare the files of a finished study with the digests that its jobs kep
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path, metavar="DIR", help="folder of the study, such as results/demo")
+    parser.add_argument(
+        "folder", type=Path, metavar="DIR", help="folder of the study, such as results/demo"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -15,7 +17,9 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.core.outputs import DIGESTS, verify
 
     if not (args.folder / DIGESTS).is_dir():
-        raise UserError(f"{args.folder}: no digests here; expected the folder of a study that has run, results/STUDY")
+        raise UserError(
+            f"{args.folder}: no digests here; expected the folder of a study that has run, results/STUDY"
+        )
     states = dict(verify(args.folder))
     damaged = {name: state for name, state in states.items() if state != "unchanged"}
     for name, state in damaged.items():

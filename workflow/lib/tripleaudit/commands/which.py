@@ -5,7 +5,16 @@ import json
 import sys
 from pathlib import Path
 
-from tripleaudit.core.arguments import BELOW, NUMBER, POSITIVE, RESAMPLES, SEED, Real, add_missing, add_reading
+from tripleaudit.core.arguments import (
+    BELOW,
+    NUMBER,
+    POSITIVE,
+    RESAMPLES,
+    SEED,
+    Real,
+    add_missing,
+    add_reading,
+)
 
 HELP = "rank language models and prediction files by F1 on a gold set"
 
@@ -26,9 +35,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="[NAME=]FILE",
         help="stored predictions of another system, any corpus format; repeat it",
     )
-    parser.add_argument("--key-env", metavar="VARIABLE", help="environment variable with the key of the endpoints")
     parser.add_argument(
-        "--prices", type=Real(), nargs=2, metavar=("IN", "OUT"), help="prices of a million tokens, sent and received"
+        "--key-env", metavar="VARIABLE", help="environment variable with the key of the endpoints"
+    )
+    parser.add_argument(
+        "--prices",
+        type=Real(),
+        nargs=2,
+        metavar=("IN", "OUT"),
+        help="prices of a million tokens, sent and received",
     )
     parser.add_argument(
         "--setting",
@@ -43,18 +58,35 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME[=MEANING]",
         help="a relation that models are given (default: the relations of the gold triples); repeat it",
     )
-    parser.add_argument("--limit", type=NUMBER, metavar="N", help="use N sentences, spread evenly over the gold set")
-    parser.add_argument("--matching", default="exact-string", metavar="M", help="rule (default: exact-string)")
+    parser.add_argument(
+        "--limit", type=NUMBER, metavar="N", help="use N sentences, spread evenly over the gold set"
+    )
+    parser.add_argument(
+        "--matching", default="exact-string", metavar="M", help="rule (default: exact-string)"
+    )
     add_reading(parser, "the files")
     add_missing(parser)
-    parser.add_argument("--cache", metavar="DIR", help="folder of stored answers (default: the cache of studies)")
-    parser.add_argument("--budget", type=POSITIVE, metavar="MONEY", help="most money to spend; requires --prices")
     parser.add_argument(
-        "--fail-under", type=Real(0, 100), metavar="F1", help=f"exit with {BELOW} if the best F1 is below, in percent"
+        "--cache", metavar="DIR", help="folder of stored answers (default: the cache of studies)"
     )
-    parser.add_argument("--bootstrap", type=RESAMPLES, default=1000, metavar="N", help="resamples; 0: no intervals")
-    parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="of the resampling (default: 0)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of the table")
+    parser.add_argument(
+        "--budget", type=POSITIVE, metavar="MONEY", help="most money to spend; requires --prices"
+    )
+    parser.add_argument(
+        "--fail-under",
+        type=Real(0, 100),
+        metavar="F1",
+        help=f"exit with {BELOW} if the best F1 is below, in percent",
+    )
+    parser.add_argument(
+        "--bootstrap", type=RESAMPLES, default=1000, metavar="N", help="resamples; 0: no intervals"
+    )
+    parser.add_argument(
+        "--seed", type=SEED, default=0, metavar="S", help="of the resampling (default: 0)"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object instead of the table"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -64,7 +96,9 @@ def run(args: argparse.Namespace) -> int:
 
     if args.budget is not None and not args.prices:
         raise UserError("--budget requires --prices (the cost cannot be computed without them)")
-    relations = {name: meaning for name, _, meaning in (item.partition("=") for item in args.relation)}
+    relations = {
+        name: meaning for name, _, meaning in (item.partition("=") for item in args.relation)
+    }
     result = which(
         args.gold,
         args.model,
@@ -91,7 +125,10 @@ def run(args: argparse.Namespace) -> int:
         return 1
     f1 = 100 * result.best.scores.f1
     if args.fail_under is not None and f1 < args.fail_under:
-        print(f"error: F1 of {result.best.name} is {f1:.1f}, below --fail-under {args.fail_under:g}", file=sys.stderr)
+        print(
+            f"error: F1 of {result.best.name} is {f1:.1f}, below --fail-under {args.fail_under:g}",
+            file=sys.stderr,
+        )
         return BELOW
     return 0
 
@@ -106,6 +143,8 @@ def _named_files(items: list[str]) -> dict[str, str]:
         if not equals or Path(item).exists():
             name, path = Path(item).stem, item
         if name in files:
-            raise UserError(f"--predictions {item}: {name!r} occurs twice; write NAME=FILE to give it another name")
+            raise UserError(
+                f"--predictions {item}: {name!r} occurs twice; write NAME=FILE to give it another name"
+            )
         files[name] = path
     return files

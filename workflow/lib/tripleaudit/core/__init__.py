@@ -1,1 +1,3 @@
-"""The machine under a job: devices, locks, memory, storage and progress; nothing here can alter a result."""
+"""The machine under a job: devices, locks, memory, storage and progress; nothing here can alter
+a result.
+"""

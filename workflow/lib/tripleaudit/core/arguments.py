@@ -1,4 +1,6 @@
-"""What the options of several commands share: numbers in a range, how corpora are read, files to write."""
+"""What the options of several commands share: numbers in a range, how corpora are read, files to
+write.
+"""
 
 import argparse
 import itertools
@@ -18,12 +20,20 @@ if TYPE_CHECKING:
 
 BELOW = 3
 """Exit code where a score or a change is below a limit of the user; 1 and 2 stand for errors."""
-OUTPUTS = ("out", "report", "write", "facts", "calls")  # options that name what is written begin like this
+OUTPUTS = (
+    "out",
+    "report",
+    "write",
+    "facts",
+    "calls",
+)  # options that name what is written begin like this
 
 
 @dataclass(frozen=True)
 class Real:
-    """The ``type`` of an option that takes a number from ``low`` to ``high``; with ``open``, above ``low``."""
+    """The ``type`` of an option that takes a number from ``low`` to ``high``; with ``open``,
+    above ``low``.
+    """
 
     low: float = 0
     high: float | None = None
@@ -54,9 +64,15 @@ class Whole(Real):
 def options_of(values: Mapping[str, Any]) -> list[str]:
     """Return options as a command line has them, by their names without dashes: a switch for True, one for each item of
     a list, none for None and False."""
-    each = [(f"--{name}", one) for name, of in values.items() for one in (of if isinstance(of, list) else [of])]
+    each = [
+        (f"--{name}", one)
+        for name, of in values.items()
+        for one in (of if isinstance(of, list) else [of])
+    ]
     said = [
-        (option, *([] if one is True else [str(one)])) for option, one in each if one is not None and one is not False
+        (option, *([] if one is True else [str(one)]))
+        for option, one in each
+        if one is not None and one is not False
     ]
     return [part for parts in said for part in parts]
 
@@ -66,21 +82,27 @@ SHARE, POSITIVE, MONEY = Real(0, 1), Real(open=True), Real()
 
 
 def add_settings(parser: argparse.ArgumentParser, section: "type[Section]", **options: str) -> None:
-    """Add options for keys of a section of the configuration, with their defaults and what they mean.
+    """Add options for keys of a section of the configuration, with their defaults and what they
+    mean.
 
     Args:
         options: key -> option; a switch turns round what its key is by default.
     """
     for key, option in options.items():
-        name, field = next(each for each in section.model_fields.items() if (each[1].alias or each[0]) == key)
+        name, field = next(
+            each for each in section.model_fields.items() if (each[1].alias or each[0]) == key
+        )
         text = " ".join(section.meanings()[name].split()).replace("%", "%%")
         kinds = {field.annotation, *get_args(field.annotation)}
         if bool in kinds:
             turned = "store_false" if field.default else "store_true"
-            parser.add_argument(f"--{option}", dest=key, action=turned, help=f"{'not: ' * field.default}{text}")
+            parser.add_argument(
+                f"--{option}", dest=key, action=turned, help=f"{'not: ' * field.default}{text}"
+            )
             continue
         low, high = (
-            next((getattr(at, end) for at in field.metadata if hasattr(at, end)), None) for end in ("ge", "le")
+            next((getattr(at, end) for at in field.metadata if hasattr(at, end)), None)
+            for end in ("ge", "le")
         )
         of: dict[str, Any] = {"metavar": option.rpartition("-")[2].upper()}
         if get_origin(field.annotation) is Literal:
@@ -90,12 +112,16 @@ def add_settings(parser: argparse.ArgumentParser, section: "type[Section]", **op
         elif str not in kinds:
             of["nargs"] = "+"
         default = "" if field.default is None else f" (default: {field.default})"
-        parser.add_argument(f"--{option}", dest=key, default=field.default, help=f"{text}{default}", **of)
+        parser.add_argument(
+            f"--{option}", dest=key, default=field.default, help=f"{text}{default}", **of
+        )
 
 
 def add_reading(parser: argparse.ArgumentParser, files: str = "the files") -> None:
     """Add ``--format``, ``--column`` and ``--encoding``, which say how corpora are read."""
-    parser.add_argument("--format", default="auto", metavar="F", help=f"format of {files} (default: auto)")
+    parser.add_argument(
+        "--format", default="auto", metavar="F", help=f"format of {files} (default: auto)"
+    )
     parser.add_argument(
         "--column",
         action="append",
@@ -104,13 +130,18 @@ def add_reading(parser: argparse.ArgumentParser, files: str = "the files") -> No
         help="which column is what, such as text=sentence,subject=head.word (docs/formats.md)",
     )
     parser.add_argument(
-        "--encoding", default="", metavar="E", help="of files that are not UTF-8 or -16, such as cp1252"
+        "--encoding",
+        default="",
+        metavar="E",
+        help="of files that are not UTF-8 or -16, such as cp1252",
     )
 
 
 def add_sides(parser: argparse.ArgumentParser) -> None:
     """Add gold triples and predictions, and how they are read."""
-    parser.add_argument("gold", metavar="GOLD", help="gold triples: any corpus format, or predictions with 'truth'")
+    parser.add_argument(
+        "gold", metavar="GOLD", help="gold triples: any corpus format, or predictions with 'truth'"
+    )
     parser.add_argument(
         "predictions",
         metavar="PREDICTIONS",
@@ -149,7 +180,13 @@ def add_gpu(parser: argparse.ArgumentParser) -> None:
 def add_gpus(parser: argparse.ArgumentParser) -> None:
     """Add ``--gpu`` and ``--gpus`` of a job."""
     add_gpu(parser)
-    parser.add_argument("--gpus", type=Whole(), default=1, metavar="N", help="GPUs of a job; 0 hides all (default: 1)")
+    parser.add_argument(
+        "--gpus",
+        type=Whole(),
+        default=1,
+        metavar="N",
+        help="GPUs of a job; 0 hides all (default: 1)",
+    )
 
 
 def check_paths(given: Mapping[str, Any]) -> None:
@@ -164,14 +201,22 @@ def check_paths(given: Mapping[str, Any]) -> None:
     entries = [(name, path) for name, value in given.items() for path in _paths(value)]
     for name, path in entries:
         if "\0" in str(path):
-            raise UserError(f"--{name.replace('_', '-')}: a name cannot hold a character of value 0")
+            raise UserError(
+                f"--{name.replace('_', '-')}: a name cannot hold a character of value 0"
+            )
     written = [entry for entry in entries if entry[0].startswith(OUTPUTS)]
     read = [path for name, path in entries if not name.startswith(OUTPUTS)]
-    over = [entry for entry, (_, other) in itertools.combinations(written, 2) if entry[1] == other != Path()]
+    over = [
+        entry
+        for entry, (_, other) in itertools.combinations(written, 2)
+        if entry[1] == other != Path()
+    ]
     over += [entry for entry, known in itertools.product(written, read) if _same(entry[1], known)]
     for name, path in over:
         option = name.replace("_", "-")
-        raise UserError(f"{path}: this file would be written over (--{option}); expected another path")
+        raise UserError(
+            f"{path}: this file would be written over (--{option}); expected another path"
+        )
 
 
 def named(option: str, texts: Iterable[str], form: str = "NAME=FILE") -> dict[str, str]:
@@ -200,17 +245,25 @@ def json_given(option: str, text: str, form: type = dict) -> Any:
     except ValueError as error:
         raise UserError(f"{option}: not valid JSON ({error})") from error
     if not isinstance(value, form):
-        raise UserError(f"{option}: expected a JSON {'object' if form is dict else 'list'}, got {text}")
+        raise UserError(
+            f"{option}: expected a JSON {'object' if form is dict else 'list'}, got {text}"
+        )
     return value
 
 
 def add_force(parser: argparse.ArgumentParser) -> None:
     """Add ``--force``, which lets a command write into a folder that holds something."""
-    parser.add_argument("--force", action="store_true", help="write into a folder that holds something already")
+    parser.add_argument(
+        "--force", action="store_true", help="write into a folder that holds something already"
+    )
 
 
 def check_folder(
-    out: str | Path, force: bool, sources: Iterable[str | Path] = (), makes: Iterable[str] = (), own: Iterable[str] = ()
+    out: str | Path,
+    force: bool,
+    sources: Iterable[str | Path] = (),
+    makes: Iterable[str] = (),
+    own: Iterable[str] = (),
 ) -> None:
     """Refuse a folder to write to that is a file, or that holds something of others.
 
@@ -218,7 +271,8 @@ def check_folder(
         force: accept a filled folder.
         sources: files that are read.
         makes: names of the files that will be written, none of which may be a source.
-        own: names that show that an earlier run of the command made the folder; it may go on, or make it again.
+        own: names that show that an earlier run of the command made the folder; it may go on, or
+            make it again.
 
     Raises:
         UserError: it is refused.
@@ -229,10 +283,14 @@ def check_folder(
             raise UserError(f"{out}: this is a file, expected a folder")
         filled = out.is_dir() and next(out.iterdir(), None) is not None
     if filled and not force and not any((out / name).exists() for name in own):
-        raise UserError(f"{out}: this folder holds something already; expected an empty or new one, or --force")
+        raise UserError(
+            f"{out}: this folder holds something already; expected an empty or new one, or --force"
+        )
     for name in makes:
         if any(_same(out / name, Path(source)) for source in sources):
-            raise UserError(f"{out / name}: this file is read and would be written over; expected another folder")
+            raise UserError(
+                f"{out / name}: this file is read and would be written over; expected another folder"
+            )
 
 
 def _paths(value: Any) -> Iterator[Path]:

@@ -1,12 +1,13 @@
-"""Digests of the code behind a result: the modules of the package that a command imports, and the data they read.
+"""Digests of the code behind a result: the modules of the package that a command imports, and the
+data they read.
 
-The digest of a module is taken of its syntax tree without comments, docstrings, help texts and messages of
-``UserError``, which change no result. A module lists the data files that it reads in ``READS``, patterns such as
-``("data/prompts/minea-*.yaml",)``. A plugin counts in the same way, with the modules next to it that it imports; the
-patterns of its ``READS`` start at its own folder.
+The digest of a module is taken of its syntax tree without comments, docstrings, help texts and
+messages of ``UserError``, which change no result. A module lists the data files that it reads in
+``READS``, patterns such as ``("data/prompts/minea-*.yaml",)``. A plugin counts in the same way,
+with the modules next to it that it imports; the patterns of its ``READS`` start at its own folder.
 
-Modules in ``UNTRACKED`` cannot change a result. Versions of libraries are not part of a digest: an upgrade reruns
-nothing, and the provenance of a result names them.
+Modules in ``UNTRACKED`` cannot change a result. Versions of libraries are not part of a digest: an
+upgrade reruns nothing, and the provenance of a result names them.
 """
 
 import ast
@@ -69,7 +70,8 @@ def versions(*modules: str, files: Iterable[str | Path] = ()) -> dict[str, str]:
     """Return the digests of modules and files, and of everything that they import or read.
 
     Args:
-        modules: modules of the package, such as ``commands.train``; a function's name after a colon is ignored.
+        modules: modules of the package, such as ``commands.train``; a function's name after a colon
+            is ignored.
         files: Python files (plugins) and data files, in the package or outside.
 
     Returns:
@@ -92,9 +94,13 @@ def digest_of(*modules: str, files: Iterable[str | Path] = ()) -> str:
 
 
 def importers(name: str, module: str) -> set[str]:
-    """Return the files behind a module that import a name of the package, such as ``core.descriptors.TABLES``."""
+    """Return the files behind a module that import a name of the package, such as
+    ``core.descriptors.TABLES``.
+    """
     files = _closure(module_file(module))
-    return {_display_name(path, ROOT) for path in files if f"{PACKAGE}.{name}" in _source(path).imports}
+    return {
+        _display_name(path, ROOT) for path in files if f"{PACKAGE}.{name}" in _source(path).imports
+    }
 
 
 def module_file(module: str) -> Path:
@@ -104,7 +110,10 @@ def module_file(module: str) -> Path:
         ModuleNotFoundError: The package has no such module.
     """
     name = module.partition(":")[0].removeprefix(f"{PACKAGE}.")
-    for path in (ROOT.joinpath(*name.split("."), "__init__.py"), ROOT.joinpath(*name.split(".")).with_suffix(".py")):
+    for path in (
+        ROOT.joinpath(*name.split("."), "__init__.py"),
+        ROOT.joinpath(*name.split(".")).with_suffix(".py"),
+    ):
         if path.is_file():
             return path
     raise ModuleNotFoundError(f"the package has no module {name}")
@@ -128,11 +137,18 @@ def _closure(start: Path) -> frozenset[Path]:
 
 def is_untracked(path: Path) -> bool:
     """Whether a file is a module of the package that cannot change a result."""
-    return path.is_relative_to(ROOT) and ".".join(path.relative_to(ROOT).with_suffix("").parts) in UNTRACKED
+    return (
+        path.is_relative_to(ROOT)
+        and ".".join(path.relative_to(ROOT).with_suffix("").parts) in UNTRACKED
+    )
 
 
 def _display_name(path: Path, folder: Path) -> str:
-    return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else os.path.relpath(path, folder)
+    return (
+        path.relative_to(ROOT).as_posix()
+        if path.is_relative_to(ROOT)
+        else os.path.relpath(path, folder)
+    )
 
 
 def _dependencies(path: Path) -> list[Path]:
@@ -203,11 +219,18 @@ def _parse(data: bytes, inside: bool) -> Source:
     if inside:
         tree.body = [node for node in tree.body if not PRINTED_NAMES.intersection(_targets(node))]
     tree = _RemovePrinted().visit(tree)
-    digest = hashlib.sha256(ast.unparse(tree).encode("utf-8", "backslashreplace")).hexdigest()[:DIGITS]
+    digest = hashlib.sha256(ast.unparse(tree).encode("utf-8", "backslashreplace")).hexdigest()[
+        :DIGITS
+    ]
     imports: list[str] = []
     for node in ast.walk(tree):
         imports += _imported_names(node)
-    reads = [pattern for node in tree.body if "READS" in _targets(node) for pattern in ast.literal_eval(node.value)]
+    reads = [
+        pattern
+        for node in tree.body
+        if "READS" in _targets(node)
+        for pattern in ast.literal_eval(node.value)
+    ]
     return Source(digest, sorted(set(imports)), sorted(set(reads)))
 
 
@@ -218,7 +241,11 @@ def _imported_names(node: ast.AST) -> list[str]:
         prefix = "." * node.level + (f"{node.module}." if node.module else "")
         return [prefix + alias.name for alias in node.names]
     if isinstance(node, ast.Call) and _last_name(node.func) in DYNAMIC_IMPORTS:
-        return [str(text.value).partition(":")[0] for text in node.args[:1] if isinstance(text, ast.Constant)]
+        return [
+            str(text.value).partition(":")[0]
+            for text in node.args[:1]
+            if isinstance(text, ast.Constant)
+        ]
     return []
 
 
@@ -250,7 +277,9 @@ class _RemovePrinted(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         if _last_name(node.func) in ("add_argument", "add_parser"):
-            node.keywords = [keyword for keyword in node.keywords if keyword.arg not in PRINTED_ARGUMENTS]
+            node.keywords = [
+                keyword for keyword in node.keywords if keyword.arg not in PRINTED_ARGUMENTS
+            ]
         return node
 
 
@@ -259,7 +288,9 @@ class _RemovePrinted(ast.NodeTransformer):
 
 @cache
 def _parsed_files() -> dict[str, Source]:
-    """Return the sources parsed so far, by content; they are stored next to the compiled modules."""
+    """Return the sources parsed so far, by content; they are stored next to the compiled
+    modules.
+    """
     version = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
     file = ROOT / "__pycache__" / f"code-{version}.json"
     parsed: dict[str, Source] = {}
@@ -271,5 +302,7 @@ def _parsed_files() -> dict[str, Source]:
 
 def _store(file: Path, parsed: dict[str, Source], count_before: int) -> None:
     if len(parsed) > count_before:
-        with contextlib.suppress(OSError, UserError):  # a package that cannot be written to is parsed each time
+        with contextlib.suppress(
+            OSError, UserError
+        ):  # a package that cannot be written to is parsed each time
             write_json(file, parsed)

@@ -1,11 +1,13 @@
-"""What can be added, with all that is about it: tables, extractors, protocols, matching rules, corpus formats.
+"""What can be added, with all that is about it: tables, extractors, protocols, matching rules,
+corpus formats.
 
 A descriptor is a frozen record at the top level of the module that it describes (or in a tuple there), with all that
 the rest of the program asks: label, position in the paper's order, inputs, when it is possible, question and answer::
 
     from tripleaudit.core.descriptors import MatchingRule
 
-    FOLDED = MatchingRule(name="folded", note="Entities are compared without case.", reduce=lambda s: s.text.lower())
+    FOLDED = MatchingRule(name="folded", note="Entities are compared without case.", reduce=lambda
+    s: s.text.lower())
 
 Built-in ones are found in the home modules that the registry of their kind names, others in plugins
 (:mod:`tripleaudit.core.registries`).
@@ -26,8 +28,8 @@ class Headline:
 
     Attributes:
         label: its heading.
-        of: what a cell of the table must be of to stand there, such as ``{"stratum": "unseen"}``; ``column`` is the
-            label of the table's column. Of several cells of a system, the first.
+        of: what a cell of the table must be of to stand there, such as ``{"stratum": "unseen"}``;
+            ``column`` is the label of the table's column. Of several cells of a system, the first.
     """
 
     label: str
@@ -40,19 +42,22 @@ class TableSpec(Descriptor):
 
     Attributes:
         build: ``(TableInputs) -> Table``.
-        needs: the kind of files that it is made from: ``audits`` (of the data), ``scores`` (of extractors), ``runs``
-            (facts of trainings), ``classifiers`` (their curves), ``gre`` (GREScores), ``needles`` or
-            ``collection``.
+        needs: the kind of files that it is made from: ``audits`` (of the data), ``scores`` (of
+            extractors), ``runs`` (facts of trainings), ``classifiers`` (their curves), ``gre``
+            (GREScores), ``needles`` or ``collection``.
         possible: ``(study) -> bool``, whether a study can fill it.
         question: that the report asks over the table.
-        answer: ``(Table, TableInputs) -> str``, made from the table's cells; empty for a table that speaks for itself.
+        answer: ``(Table, TableInputs) -> str``, made from the table's cells; empty for a table that
+            speaks for itself.
         lead: likewise, one or two sentences for the report's first screen; by default none.
-        overview: what of it stands in the report's matrix; by default the first column that measures systems, None
-            for a table that does not compare systems.
+        overview: what of it stands in the report's matrix; by default the first column that
+            measures systems, None for a table that does not compare systems.
     """
 
     build: Callable[[Any], Any]
-    needs: Literal["audits", "scores", "runs", "classifiers", "gre", "needles", "collection"] = "scores"
+    needs: Literal["audits", "scores", "runs", "classifiers", "gre", "needles", "collection"] = (
+        "scores"
+    )
     possible: Callable[[Any], bool] = lambda study: True
     question: str = "What does this table show?"
     answer: Callable[[Any, Any], str] = lambda table, inputs: ""
@@ -65,18 +70,22 @@ class ExtractorSpec(Descriptor):
     """An extractor, or a classifier of sentences, that a study trains.
 
     Attributes:
-        model: the class, or where it is found when it is needed: ``package.module:Class`` or ``file.py:Class``.
-        settings: what it declares (:class:`tripleaudit.extractors.declared.ExtractorSettings`), so that a plan need not
-            import ``model``; None for the attribute ``settings`` of ``model``.
-        base: name under which its class saves models and under which its presets stand; empty for ``name``.
+        model: the class, or where it is found when it is needed: ``package.module:Class`` or
+            ``file.py:Class``.
+        settings: what it declares (:class:`tripleaudit.extractors.declared.ExtractorSettings`), so
+            that a plan need not import ``model``; None for the attribute ``settings`` of ``model``.
+        base: name under which its class saves models and under which its presets stand; empty for
+            ``name``.
         fields: of the model's configuration that the name implies.
         training: settings of the training that the name implies.
-        defaults: training settings that ``settings`` takes from the package's data: as what is said here, they count
-            with the results; others count as code.
+        defaults: training settings that ``settings`` takes from the package's data: as what is said
+            here, they count with the results; others count as code.
         presets: name -> settings; those of the built-in extractors lie in the package's data.
         classifier: whether it says only which sentences have triples.
-        rte_order, cardinality_order: position in the tables of rte-generalization and of zero-cardinality.
-        takes_schema: whether it reads the names of relations, so that a trained one can be given others.
+        rte_order, cardinality_order: position in the tables of rte-generalization and of
+        zero-cardinality.
+        takes_schema: whether it reads the names of relations, so that a trained one can be given
+            others.
         reported: name in the files of reported values.
     """
 
@@ -100,15 +109,19 @@ class ProtocolSpec(Descriptor):
 
     Attributes:
         build: ``(splits, *, option=…) -> (splits, details)``.
-        options: that a study or command may give; by default the keyword-only parameters of ``build``.
-        inputs: keyword parameters of ``build`` that are files or data, no options: ``masked_lm``, ``vectors`` and
-            ``encoder`` (folders and a file), ``raw`` (sentences of the raw corpus; for the command line alone).
+        options: that a study or command may give; by default the keyword-only parameters of
+            ``build``.
+        inputs: keyword parameters of ``build`` that are files or data, no options: ``masked_lm``,
+            ``vectors`` and ``encoder`` (folders and a file), ``raw`` (sentences of the raw corpus;
+            for the command line alone).
         pattern: regular expression of further names that mean this protocol, such as ``sift-…``.
         defaults: name -> options that the name implies.
-        train: whether extractors are trained on its own training set; else those of the original split are tested.
-        published: whether a corpus may come with published sets of it, which ``source: published`` takes as they are.
-        gives_schema: whether its test set has relations that training lacks: systems are given those of the test set
-            and no others, and what takes none is not run.
+        train: whether extractors are trained on its own training set; else those of the original
+            split are tested.
+        published: whether a corpus may come with published sets of it, which ``source: published``
+            takes as they are.
+        gives_schema: whether its test set has relations that training lacks: systems are given
+            those of the test set and no others, and what takes none is not run.
     """
 
     build: Callable[..., Any]
@@ -136,19 +149,23 @@ class ProtocolSpec(Descriptor):
     def _parameters(self) -> dict[str, inspect.Parameter]:
         parameters = inspect.signature(self.build).parameters
         return {
-            name: one for name, one in parameters.items() if one.kind is one.KEYWORD_ONLY and name not in self.inputs
+            name: one
+            for name, one in parameters.items()
+            if one.kind is one.KEYWORD_ONLY and name not in self.inputs
         }
 
 
 @dataclass(frozen=True, kw_only=True)
 class MatchingRule(Descriptor):
-    """A rule about when a predicted triple counts as correct: both sides are reduced, then compared as sets.
+    """A rule about when a predicted triple counts as correct: both sides are reduced, then compared
+    as sets.
 
     Attributes:
         reduce: ``(Span) -> Hashable``, what is compared of an entity.
         relation: ``(name) -> str``, what is compared of a relation; by default all of it.
         note: under every table that is scored by it.
-        typed: whether it compares types of entities; runs whose gold or predicted entities have none go without it.
+        typed: whether it compares types of entities; runs whose gold or predicted entities have
+            none go without it.
     """
 
     reduce: Callable[[Any], Hashable]
@@ -159,14 +176,17 @@ class MatchingRule(Descriptor):
 
 @dataclass(frozen=True, kw_only=True)
 class SystemKind(Descriptor):
-    """A way in which a system that needs no training comes into a study; a key of its name says so there.
+    """A way in which a system that needs no training comes into a study; a key of its name says so
+    there.
 
     Attributes:
-        answer: ``(Query) -> Answered`` (:mod:`tripleaudit.systems.queries`), the triples of every sentence of a test
-            set. A ``UserError`` costs the system its row, and says why.
+        answer: ``(Query) -> Answered`` (:mod:`tripleaudit.systems.queries`), the triples of every
+            sentence of a test set. A ``UserError`` costs the system its row, and says why.
         options: further keys of such a system.
-        files: ``(settings) -> Iterable[str]``, files on which its answers depend, of those that settings name.
-        problems: ``(settings) -> Iterable[str]``, ``key: sentence`` for what cannot work, before anything runs.
+        files: ``(settings) -> Iterable[str]``, files on which its answers depend, of those that
+            settings name.
+        problems: ``(settings) -> Iterable[str]``, ``key: sentence`` for what cannot work, before
+            anything runs.
         network: whether it needs one, so that a job is not sent to a compute node.
         takes_schema: whether it can be given the relations that there are.
     """
@@ -184,10 +204,13 @@ class CorpusFormat(Descriptor):
     """A format of corpus files.
 
     Attributes:
-        read: ``(path, **options) -> Iterator[RawSentence]``; among them ``LeftOut`` for what gives no sentence.
+        read: ``(path, **options) -> Iterator[RawSentence]``; among them ``LeftOut`` for what gives
+            no sentence.
         options: names of the options that ``read`` understands.
-        detects: ``(Probe) -> bool``, whether a file looks like this format; None for a format that must be named.
-        keys: of every object of the format, where it consists of objects; a refusal names formats that come near.
+        detects: ``(Probe) -> bool``, whether a file looks like this format; None for a format that
+            must be named.
+        keys: of every object of the format, where it consists of objects; a refusal names formats
+            that come near.
     """
 
     read: Callable[..., Iterator[Any]]

@@ -1,7 +1,8 @@
-"""GPUs of one machine, shared by the jobs of a study: each job locks its devices before it uses CUDA.
+"""GPUs of one machine, shared by the jobs of a study: each job locks its devices before it uses
+CUDA.
 
-Snakemake counts GPUs but does not hand them out. A lock is a file of the user's own in the temporary folder; the kernel
-frees it when the process ends, however that happens.
+Snakemake counts GPUs but does not hand them out. A lock is a file of the user's own in the
+temporary folder; the kernel frees it when the process ends, however that happens.
 """
 
 import contextlib
@@ -22,8 +23,13 @@ from tripleaudit.core.errors import UserError
 log = logging.getLogger(__name__)
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
-GIVEN = (VISIBLE, "SLURM_STEP_GPUS", "SLURM_JOB_GPUS")  # where a scheduler or the user says which devices are ours
-# Inside one job of a scheduler device numbers may mean other devices than outside: each job has locks of its own.
+GIVEN = (
+    VISIBLE,
+    "SLURM_STEP_GPUS",
+    "SLURM_JOB_GPUS",
+)  # where a scheduler or the user says which devices are ours
+# Inside one job of a scheduler device numbers may mean other devices than outside: each job has
+# locks of its own.
 JOBS = ("SLURM_JOB_ID", "SLURM_STEP_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "JOB_ID")
 SHARE = "TRIPLEAUDIT_GPU_SHARE"  # of the study, which allows SHARES: how many jobs may use one GPU side by side
 PARTS = 12  # of a device, each with a lock; a job takes as many as its share has
@@ -36,13 +42,14 @@ LINE_EVERY = 30.0
 def gpu_slot(wanted: str = "auto", count: int = 1) -> Iterator[list[str]]:
     """Take ``count`` GPUs that no other job of this user has, for as long as the block runs.
 
-    Sets ``CUDA_VISIBLE_DEVICES`` for this process and its children, so it must be entered before anything asks CUDA for
-    devices. Devices that a scheduler or the user named already are the only ones considered. Waits while all are busy.
-    Where a study lets several jobs share a GPU (:func:`share`), a job takes that part of the device.
+    Sets ``CUDA_VISIBLE_DEVICES`` for this process and its children, so it must be entered before
+    anything asks CUDA for devices. Devices that a scheduler or the user named already are the only
+    ones considered. Waits while all are busy. Where a study lets several jobs share a GPU
+    (:func:`share`), a job takes that part of the device.
 
     Args:
-        wanted: ``0`` hides all GPUs, so that everything runs on the CPU; ``auto`` takes GPUs where there are any;
-            ``1`` insists on them.
+        wanted: ``0`` hides all GPUs, so that everything runs on the CPU; ``auto`` takes GPUs where
+            there are any; ``1`` insists on them.
         count: devices; 0 is the same as ``wanted="0"``.
 
     Yields:
@@ -54,7 +61,9 @@ def gpu_slot(wanted: str = "auto", count: int = 1) -> Iterator[list[str]]:
     known = [] if wanted == "0" or count == 0 else devices()
     if not known:
         if wanted == "1" and count:
-            raise UserError("a GPU was asked for, but this job has none; expected a CUDA device, or gpu: 0")
+            raise UserError(
+                "a GPU was asked for, but this job has none; expected a CUDA device, or gpu: 0"
+            )
         with _visible([]) if known is not None else contextlib.nullcontext():
             yield []
         return
@@ -69,7 +78,9 @@ def gpu_slot(wanted: str = "auto", count: int = 1) -> Iterator[list[str]]:
 
 
 def choose_late() -> None:
-    """Let PyTorch ask the driver whether there are GPUs: asked through CUDA, it chooses one once and for all."""
+    """Let PyTorch ask the driver whether there are GPUs: asked through CUDA, it chooses one once
+    and for all.
+    """
     os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
 
 
@@ -81,16 +92,21 @@ def share() -> int:
 def policy(wanted: str, resource: int) -> str:
     """Return what :func:`gpu_slot` is to do for a job whose rule has the resource ``gpu``.
 
-    With ``gpu=0`` a job runs on the CPU, unless a scheduler gave it devices in another way (such as ``--gres``).
+    With ``gpu=0`` a job runs on the CPU, unless a scheduler gave it devices in another way (such as
+    ``--gres``).
     """
-    given = any(os.environ.get(name) for name in JOBS) and any(_named(os.environ.get(name, "")) for name in GIVEN)
+    given = any(os.environ.get(name) for name in JOBS) and any(
+        _named(os.environ.get(name, "")) for name in GIVEN
+    )
     return wanted if resource or given else "0"
 
 
 def devices() -> list[str] | None:
-    """Return the GPUs that this process may use, as ``CUDA_VISIBLE_DEVICES`` names them, without importing torch.
+    """Return the GPUs that this process may use, as ``CUDA_VISIBLE_DEVICES`` names them, without
+    importing torch.
 
-    None means that nothing is known about any; a job of SLURM that was given no GPU may use none of those it can see.
+    None means that nothing is known about any; a job of SLURM that was given no GPU may use none of
+    those it can see.
     """
     for name in GIVEN:
         if name in os.environ:
@@ -99,9 +115,13 @@ def devices() -> list[str] | None:
 
 
 def installed() -> list[str]:
-    """Return the NVIDIA GPUs of this machine: their numbers, or the identifiers of their slices (MIG)."""
+    """Return the NVIDIA GPUs of this machine: their numbers, or the identifiers of their slices
+    (MIG).
+    """
     try:
-        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=30, check=True).stdout
+        listed = subprocess.run(
+            ["nvidia-smi", "-L"], capture_output=True, text=True, timeout=30, check=True
+        ).stdout
     except (OSError, subprocess.SubprocessError):
         return []
     # a process sees slices, where there are any, and no whole device
@@ -109,7 +129,9 @@ def installed() -> list[str]:
 
 
 def _named(text: str) -> list[str]:
-    """Read a list such as ``0,2`` or ``GPU-a,GPU-b``; like CUDA, stop at the first name that is no device."""
+    """Read a list such as ``0,2`` or ``GPU-a,GPU-b``; like CUDA, stop at the first name that is
+    no device.
+    """
     names = []
     for name in text.split(","):
         name = name.strip()
@@ -127,14 +149,24 @@ def _locked(known: Sequence[str], count: int) -> Iterator[list[str]]:
         with contextlib.ExitStack() as locks:
             locked: list[str] = []
             for name in known:
-                if len(locked) < count and (parts := _parts(folder, name, PARTS // wanted)) is not None:
+                if (
+                    len(locked) < count
+                    and (parts := _parts(folder, name, PARTS // wanted)) is not None
+                ):
                     locks.push(parts)
                     locked.append(name)
-            if len(locked) == count:  # else all are given back: keeping some could block two jobs for ever
+            if (
+                len(locked) == count
+            ):  # else all are given back: keeping some could block two jobs for ever
                 yield locked
                 return
         if time.monotonic() >= silent_until:
-            log.info("waiting for %d of %d GPUs: other jobs hold them (locks in %s)", count, len(known), folder)
+            log.info(
+                "waiting for %d of %d GPUs: other jobs hold them (locks in %s)",
+                count,
+                len(known),
+                folder,
+            )
             silent_until = time.monotonic() + LINE_EVERY
         time.sleep(POLL)
 
@@ -153,19 +185,25 @@ def _parts(folder: Path, name: str, count: int) -> contextlib.ExitStack | None:
 
 
 def lock_folder() -> Path:
-    """Return the folder of the locks, made if needed: one for each user, and one for each job of a scheduler.
+    """Return the folder of the locks, made if needed: one for each user, and one for each job of a
+    scheduler.
 
     Raises:
         UserError: it belongs to somebody else.
     """
-    # not tempfile.gettempdir(): TMPDIR may differ between the jobs of one machine, which must meet in one place
+    # not tempfile.gettempdir(): TMPDIR may differ between the jobs of one machine, which must meet
+    # in one place
     root = Path(os.environ.get("TRIPLEAUDIT_LOCKS") or "/tmp") / f"tripleaudit-gpu-{os.getuid()}"
-    folder = root / "-".join(re.sub(r"\W", "_", os.environ[name]) for name in JOBS if name in os.environ)
+    folder = root / "-".join(
+        re.sub(r"\W", "_", os.environ[name]) for name in JOBS if name in os.environ
+    )
     try:
         root.mkdir(parents=True, mode=0o700, exist_ok=True)
         status = root.lstat()
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
-            raise UserError(f"{root}: belongs to another user; expected a folder for locks of GPUs of one's own")
+            raise UserError(
+                f"{root}: belongs to another user; expected a folder for locks of GPUs of one's own"
+            )
         folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise UserError(
@@ -179,7 +217,9 @@ def _visible(names: Sequence[str]) -> contextlib.AbstractContextManager[None]:
     """Show only these devices to this process and its children until the block ends."""
     changed = {VISIBLE: ",".join(names)}
     if VISIBLE not in os.environ:
-        changed["CUDA_DEVICE_ORDER"] = os.environ.get("CUDA_DEVICE_ORDER", "PCI_BUS_ID")  # as nvidia-smi counts
+        changed["CUDA_DEVICE_ORDER"] = os.environ.get(
+            "CUDA_DEVICE_ORDER", "PCI_BUS_ID"
+        )  # as nvidia-smi counts
     return environment(changed)
 
 

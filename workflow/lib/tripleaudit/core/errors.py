@@ -8,14 +8,18 @@ from typing import Any
 class UserError(Exception):
     """Bad input: one sentence that says what is wrong, where, and what was expected.
 
-    Commands and workflow jobs print the message on one line and exit with status 1, without a traceback; every
-    other exception is a defect of the program and keeps its traceback.
+    Commands and workflow jobs print the message on one line and exit with status 1, without a
+    traceback; every other exception is a defect of the program and keeps its traceback.
     """
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of what an error of a library says, or its kind where it says nothing."""
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    """Return the first line of what an error of a library says, or its kind where it says
+    nothing.
+    """
+    return next(
+        (line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__
+    )
 
 
 def hint(name: Any, known: Iterable[str]) -> str:

@@ -1,11 +1,16 @@
-"""What an installation may lack: which extra of the package brings a module, and the one command that installs it."""
+"""What an installation may lack: which extra of the package brings a module, and the one command
+that installs it.
+"""
 
 import importlib.metadata
 import importlib.util
 import re
 from collections import defaultdict
 
-MODULES = {"scikit-learn": "sklearn", "pyyaml": "yaml"}  # distributions whose module has another name
+MODULES = {
+    "scikit-learn": "sklearn",
+    "pyyaml": "yaml",
+}  # distributions whose module has another name
 ORDER = (
     "hub",
     "rdf",
@@ -28,7 +33,9 @@ EXTRA = re.compile(r"tripleaudit\[([\w,]+)\][^;]*;.*extra == ['\"](\w+)['\"]")
 
 
 def extras_by_module() -> dict[str, list[str]]:
-    """Return ``{module: extras that bring it}`` by the installed package's own metadata, directly named ones first."""
+    """Return ``{module: extras that bring it}`` by the installed package's own metadata,
+    directly named ones first.
+    """
     found: dict[str, list[str]] = defaultdict(list)
     for requirement in importlib.metadata.requires("tripleaudit") or ():
         match = re.match(r"([\w.-]+)[^;]*;.*extra == ['\"](\w+)['\"]", requirement)
@@ -39,15 +46,27 @@ def extras_by_module() -> dict[str, list[str]]:
 
 def missing(extra: str) -> list[str]:
     """Return the modules of an extra, and of those that it names, that are not installed."""
-    named = [match for text in importlib.metadata.requires("tripleaudit") or () if (match := EXTRA.match(text))]
+    named = [
+        match
+        for text in importlib.metadata.requires("tripleaudit") or ()
+        if (match := EXTRA.match(text))
+    ]
     inner = {name for match in named if match[2] == extra for name in match[1].split(",")} - {extra}
-    own = [module for module, extras in extras_by_module().items() if extra in extras and module != "tripleaudit"]
+    own = [
+        module
+        for module, extras in extras_by_module().items()
+        if extra in extras and module != "tripleaudit"
+    ]
     absent = [module for module in own if importlib.util.find_spec(module) is None]
-    return list(dict.fromkeys([*absent, *(module for name in sorted(inner) for module in missing(name))]))
+    return list(
+        dict.fromkeys([*absent, *(module for name in sorted(inner) for module in missing(name))])
+    )
 
 
 def advice(missing: ModuleNotFoundError, command: str) -> str | None:
-    """Return the sentence that says how to install what a command lacks; None for a module that no extra brings."""
+    """Return the sentence that says how to install what a command lacks; None for a module that
+    no extra brings.
+    """
     try:
         extras = extras_by_module().get((missing.name or "").partition(".")[0])
     except importlib.metadata.PackageNotFoundError:

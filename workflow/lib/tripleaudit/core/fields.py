@@ -1,7 +1,9 @@
-"""Typed settings: the base of every section of a study, the kinds of values they hold, and what is wrong with one.
+"""Typed settings: the base of every section of a study, the kinds of values they hold, and what is
+wrong with one.
 
-A setting is written once, as an annotated field with its range and, as the string below it, its description; from there
-come its check before anything runs, its check in the job, the JSON schema and the reference in ``config/README.md``.
+A setting is written once, as an annotated field with its range and, as the string below it, its
+description; from there come its check before anything runs, its check in the job, the JSON schema
+and the reference in ``config/README.md``.
 """
 
 import ast
@@ -72,13 +74,17 @@ class Section(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _read_exponents(cls, values: Any) -> Any:
-        """Read numbers such as ``3e-4``, which YAML 1.1 takes for text, where a key expects a number."""
+        """Read numbers such as ``3e-4``, which YAML 1.1 takes for text, where a key expects a
+        number.
+        """
         if not isinstance(values, Mapping):
             return values
         numbers = {
             key: float(values[key])
             for name, field in cls.model_fields.items()
-            if (key := field.alias or name) in values and is_exponent(values[key]) and _takes(field.annotation, float)
+            if (key := field.alias or name) in values
+            and is_exponent(values[key])
+            and _takes(field.annotation, float)
         }
         return {**values, **numbers} if numbers else values
 
@@ -87,8 +93,8 @@ class Section(BaseModel):
         """Return the settings that a command was given.
 
         Raises:
-            UserError: one sentence for each that is unknown, does not fit or contradicts another one; all begin with
-                ``where``.
+            UserError: one sentence for each that is unknown, does not fit or contradicts another
+                one; all begin with ``where``.
         """
         made, problems = cls.tried(values, where)
         if made is None or problems:
@@ -97,7 +103,9 @@ class Section(BaseModel):
 
     @classmethod
     def tried(cls, values: Mapping[str, Any], where: str) -> tuple[Self | None, list[str]]:
-        """Return the settings, None if they cannot be made, and the sentences that :meth:`checked` raises."""
+        """Return the settings, None if they cannot be made, and the sentences that
+        :meth:`checked` raises.
+        """
         try:
             made = cls.model_validate(dict(values))
         except ValidationError as error:
@@ -106,7 +114,9 @@ class Section(BaseModel):
 
     @classmethod
     def trusted(cls, values: Mapping[str, Any]) -> Self:
-        """Return settings that were checked before, lists as the tuples that fields ask for, without other keys."""
+        """Return settings that were checked before, lists as the tuples that fields ask for,
+        without other keys.
+        """
         known = {field.alias or name: field.metadata for name, field in cls.model_fields.items()}
         made = (
             (key, tuple(each) if isinstance(each, list) and AsTuple in known.get(key, ()) else each)
@@ -115,7 +125,9 @@ class Section(BaseModel):
         return cls.model_construct(**dict(made))
 
     def contradictions(self) -> Iterator[str]:
-        """Yield the key and a sentence for each setting that fits its range but not another setting."""
+        """Yield the key and a sentence for each setting that fits its range but not another
+        setting.
+        """
         yield from ()
 
     @classmethod
@@ -130,14 +142,18 @@ class Section(BaseModel):
 
     @classmethod
     def meanings(cls) -> dict[str, str]:
-        """Return the string below each field: read when help or a reference asks, because that takes its time."""
+        """Return the string below each field: read when help or a reference asks, because that
+        takes its time.
+        """
         found = {}
         for section in (base for base in reversed(cls.__mro__) if issubclass(base, Section)):
             with contextlib.suppress(OSError):  # made of other sections, it has no source
                 (written,) = ast.parse(textwrap.dedent(inspect.getsource(section))).body
                 for field, text in itertools.pairwise(getattr(written, "body", ())):
                     if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
-                        found[ast.unparse(field.target)] = inspect.cleandoc(ast.literal_eval(text.value))
+                        found[ast.unparse(field.target)] = inspect.cleandoc(
+                            ast.literal_eval(text.value)
+                        )
         return found
 
     def given(self) -> dict[str, Any]:
@@ -176,10 +192,14 @@ class form:
             raise PydanticCustomError("form", "expected {wanted}, got {value}", found) from None
         return value
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
         return core_schema.no_info_before_validator_function(self.check, handler(source))
 
-    def __get_pydantic_json_schema__(self, schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(
+        self, schema: Any, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
         return dict(self.schema)
 
 
@@ -213,7 +233,9 @@ class one_of(form):
             raise PydanticCustomError("name", "unknown {what} '{value}'{hint}", found)
         return value
 
-    def __get_pydantic_json_schema__(self, schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(
+        self, schema: Any, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
         return {"enum": list(self.known())}
 
 
@@ -224,7 +246,9 @@ def _paths(value: Any) -> Any:
 def _unique(value: Sequence[Any]) -> Sequence[Any]:
     for number, item in enumerate(value):
         if item in value[:number]:
-            raise PydanticCustomError("unique", "expected each once, got {item} twice", {"item": repr(item)})
+            raise PydanticCustomError(
+                "unique", "expected each once, got {item} twice", {"item": repr(item)}
+            )
     return value
 
 
@@ -253,7 +277,14 @@ Paths = Annotated[
     list[Text],
     Field(min_length=1),
     BeforeValidator(_paths),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string"},
+                {"type": "array", "items": {"type": "string"}, "minItems": 1},
+            ]
+        }
+    ),
 ]
 Runtime = Annotated[
     Any,
@@ -296,7 +327,8 @@ class Mistake(NamedTuple):
 
     Attributes:
         loc: path of the keys to it.
-        where: path of what the sentence is about: for a key too many or too few, the section around it.
+        where: path of what the sentence is about: for a key too many or too few, the section around
+            it.
         text: the sentence.
         kind: of the mistake, as pydantic calls it.
         key: path of a key that is missing, or that another one asks for.
@@ -316,7 +348,9 @@ class Mistake(NamedTuple):
 def mistakes(error: ValidationError, model: type[Any]) -> Iterator[Mistake]:
     """Yield each mistake that a validation found."""
     found = error.errors(include_url=False)
-    within = {each["loc"][:-1] for each in found}  # a list of which no item fits counts as too short, too
+    within = {
+        each["loc"][:-1] for each in found
+    }  # a list of which no item fits counts as too short, too
     for each in found:
         loc, kind, value = each["loc"], each["type"], each["input"]
         if kind == "too_short" and loc in within:
@@ -331,7 +365,10 @@ def mistakes(error: ValidationError, model: type[Any]) -> Iterator[Mistake]:
             yield Mistake(loc[:-1], loc[:-1], f"the key '{loc[-1]}' is missing", kind, loc)
         elif kind in EXPECTED:
             expected = EXPECTED[kind].format(
-                **{k: f"{v:g}" if isinstance(v, float) else v for k, v in each.get("ctx", {}).items()}
+                **{
+                    k: f"{v:g}" if isinstance(v, float) else v
+                    for k, v in each.get("ctx", {}).items()
+                }
             )
             yield Mistake(loc, loc, f"expected {expected}, got {_short(value)}")
         else:
@@ -349,7 +386,11 @@ def keys_at(schema: dict[str, Any], loc: Iterable[str | int]) -> list[str]:
     part = schema
     for key in loc:
         part = resolved(part, schema)
-        entries = [part.get("additionalProperties"), part.get("items"), *part.get("patternProperties", {}).values()]
+        entries = [
+            part.get("additionalProperties"),
+            part.get("items"),
+            *part.get("patternProperties", {}).values(),
+        ]
         entries = [each for each in entries if isinstance(each, dict)]
         part = part.get("properties", {}).get(key) or (entries[0] if entries else {})
     return sorted(resolved(part, schema).get("properties", {}))
@@ -366,7 +407,9 @@ def schema_of(model: type[Any]) -> dict[str, Any]:
     return _adapter(model).json_schema(by_alias=True)
 
 
-CLOSED = ConfigDict(extra="forbid")  # ``__pydantic_config__`` of a dataclass that rows of a file are read as
+CLOSED = ConfigDict(
+    extra="forbid"
+)  # ``__pydantic_config__`` of a dataclass that rows of a file are read as
 Row = TypeVar("Row")
 
 
@@ -393,7 +436,9 @@ def row_of(value: Any, kind: type[Row], where: str) -> Row:
     try:
         return _adapter(kind).validate_python(value)
     except ValidationError as error:
-        raise UserError("; ".join(mistake.sentence(where) for mistake in mistakes(error, kind))) from None
+        raise UserError(
+            "; ".join(mistake.sentence(where) for mistake in mistakes(error, kind))
+        ) from None
 
 
 def resolved(part: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
@@ -409,7 +454,9 @@ def resolved(part: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
         part = {**inner, **{key: value for key, value in part.items() if key != name}}
 
 
-def model_from(name: str, types: Mapping[str, tuple[Any, Any]], base: type[Any] = Section) -> type[Any]:
+def model_from(
+    name: str, types: Mapping[str, tuple[Any, Any]], base: type[Any] = Section
+) -> type[Any]:
     """Return a model of fields, each with its type and default, added to those of ``base``."""
     fields: dict[str, Any] = {}
     for key, (kind, default) in types.items():

@@ -28,7 +28,8 @@ MANIFEST = "collection.json"  # lists the blocks of a text collection, which are
 
 @contextlib.contextmanager
 def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
-    """Open a temporary neighbour of ``path`` and move it over ``path`` when the block ends without an error.
+    """Open a temporary neighbour of ``path`` and move it over ``path`` when the block ends without
+    an error.
 
     Raises:
         UserError: the disk is full or the folder cannot be written.
@@ -85,12 +86,18 @@ def json_explained(path: str | Path, line: int = 0) -> Iterator[None]:
     try:
         yield
     except json.JSONDecodeError as error:
-        raise UserError(f"{path} line {line + error.lineno - bool(line)}: not valid JSON ({error.msg})") from error
+        raise UserError(
+            f"{path} line {line + error.lineno - bool(line)}: not valid JSON ({error.msg})"
+        ) from error
     except RecursionError as error:
-        raise UserError(f"{path}{f' line {line}' if line else ''}: nested too deeply to be read") from error
+        raise UserError(
+            f"{path}{f' line {line}' if line else ''}: nested too deeply to be read"
+        ) from error
     except ValueError as error:  # more digits than Python converts
         reason = str(error).partition(";")[0]
-        raise UserError(f"{path}{f' line {line}' if line else ''}: not valid JSON ({reason})") from error
+        raise UserError(
+            f"{path}{f' line {line}' if line else ''}: not valid JSON ({reason})"
+        ) from error
 
 
 def write_jsonl(path: str | Path, rows: Iterable[Any]) -> None:
@@ -100,10 +107,13 @@ def write_jsonl(path: str | Path, rows: Iterable[Any]) -> None:
             stream.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def read_jsonl(path: str | Path, pairs: Callable[[list], Any] | None = None) -> Iterator[tuple[int, Any]]:
+def read_jsonl(
+    path: str | Path, pairs: Callable[[list], Any] | None = None
+) -> Iterator[tuple[int, Any]]:
     """Yield ``(line number, value)`` of a JSON-lines file (``.gz`` too); blank lines are skipped.
 
-    A folder with the manifest of a text collection is read as one file, its blocks one after the other.
+    A folder with the manifest of a text collection is read as one file, its blocks one after the
+    other.
 
     Args:
         pairs: makes an object of its keys and values, instead of ``dict``.
@@ -118,17 +128,23 @@ def read_jsonl(path: str | Path, pairs: Callable[[list], Any] | None = None) -> 
         for number, line in enumerate(stream, 1):
             if line.strip():
                 with json_explained(path, number):
-                    value = json.loads(line.rstrip("\n"), object_pairs_hook=pairs)  # what is cut off ends on its line
+                    value = json.loads(
+                        line.rstrip("\n"), object_pairs_hook=pairs
+                    )  # what is cut off ends on its line
                 yield number, value
 
 
 def is_collection(path: str | Path) -> bool:
-    """Whether ``path`` is the folder of a finished text collection, whose blocks are read as one file."""
+    """Whether ``path`` is the folder of a finished text collection, whose blocks are read as one
+    file.
+    """
     return (Path(path) / MANIFEST).is_file()
 
 
 def plain_row(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row of a block as a prediction, without the gate's score and the types that it does not have."""
+    """Return a row of a block as a prediction, without the gate's score and the types that it
+    does not have.
+    """
     for triple in row["triples"]:
         for span in (triple["subject"], triple["object"]):
             if span.get("type", "") is None:
@@ -151,17 +167,23 @@ def _collection_rows(folder: Path) -> Iterator[dict[str, Any]]:
     try:
         parts = [folder / block["file"] for block in listed["blocks"]]
     except (TypeError, KeyError) as error:
-        raise UserError(f"{folder / MANIFEST}: expected an object with 'blocks', each with a 'file'") from error
+        raise UserError(
+            f"{folder / MANIFEST}: expected an object with 'blocks', each with a 'file'"
+        ) from error
     for part in parts:
         if not part.is_file():
-            raise UserError(f"{part}: this block is missing, but {MANIFEST} lists it; run the collection again")
+            raise UserError(
+                f"{part}: this block is missing, but {MANIFEST} lists it; run the collection again"
+            )
     for part in parts:
         try:
             with parquet.ParquetFile(part) as table:
                 for batch in table.iter_batches(batch_size=4096):
                     yield from map(plain_row, batch.to_pylist())
         except (OSError, pyarrow.ArrowException) as error:
-            raise UserError(f"{part}: not a whole Parquet file ({str(error).splitlines()[0]})") from error
+            raise UserError(
+                f"{part}: not a whole Parquet file ({str(error).splitlines()[0]})"
+            ) from error
 
 
 def check_file(path: str | Path) -> Path:
@@ -175,13 +197,21 @@ def check_file(path: str | Path) -> Path:
         mode = path.stat().st_mode
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
-    except (OSError, ValueError) as error:  # a circle of links, a part that is a file, a name that no file can have
-        reason = storage.sentence(error, path) or f"{path}: not a file ({getattr(error, 'strerror', None) or error})"
+    except (
+        OSError,
+        ValueError,
+    ) as error:  # a circle of links, a part that is a file, a name that no file can have
+        reason = (
+            storage.sentence(error, path)
+            or f"{path}: not a file ({getattr(error, 'strerror', None) or error})"
+        )
         raise UserError(reason) from error
     if stat.S_ISDIR(mode):
         raise UserError(f"{path}: this is a folder, expected a file")
     if not stat.S_ISREG(mode):
-        raise UserError(f"{path}: this is a pipe or a device, which cannot be read twice; expected a file")
+        raise UserError(
+            f"{path}: this is a pipe or a device, which cannot be read twice; expected a file"
+        )
     return path
 
 
@@ -190,7 +220,8 @@ def reading_else_as(encoding: str | None) -> Iterator[None]:
     """Read texts that are not UTF-8 in another encoding inside the block.
 
     Args:
-        encoding: its name; empty where none was named, None where a command has no option to name one.
+        encoding: its name; empty where none was named, None where a command has no option to name
+            one.
 
     Raises:
         UserError: there is no such encoding of texts.
@@ -200,7 +231,9 @@ def reading_else_as(encoding: str | None) -> Iterator[None]:
             if not codecs.lookup(encoding)._is_text_encoding:
                 raise LookupError
         except LookupError:
-            raise UserError(f"--encoding: {encoding!r} is no encoding of texts; expected one such as cp1252") from None
+            raise UserError(
+                f"--encoding: {encoding!r} is no encoding of texts; expected one such as cp1252"
+            ) from None
     before = ELSE.set(encoding)
     try:
         yield
@@ -210,13 +243,14 @@ def reading_else_as(encoding: str | None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def open_text(path: str | Path) -> Iterator[IO[str]]:
-    """Open a text file for reading: UTF-8 or UTF-16, with or without a byte-order mark, also through gzip or zstd.
+    """Open a text file for reading: UTF-8 or UTF-16, with or without a byte-order mark, also
+    through gzip or zstd.
 
     Line ends are left as they are (universal newlines off), because offsets depend on them.
 
     Raises:
-        UserError: the file is missing, is a folder, is no text, or not a whole compressed file; or it belongs to a
-            study and has changed since its job wrote it.
+        UserError: the file is missing, is a folder, is no text, or not a whole compressed file; or
+            it belongs to a study and has changed since its job wrote it.
     """
     path = check_file(path)
     check_unchanged(path)
@@ -253,7 +287,9 @@ def _opened(path: Path) -> io.BufferedReader | gzip.GzipFile:
     if start == ZSTD:
         import pyarrow
 
-        return io.BufferedReader(_Zstd(pyarrow.CompressedInputStream(pyarrow.OSFile(str(path)), "zstd"), path))
+        return io.BufferedReader(
+            _Zstd(pyarrow.CompressedInputStream(pyarrow.OSFile(str(path)), "zstd"), path)
+        )
     return path.open("rb")
 
 
@@ -291,4 +327,8 @@ def sha256(path: str | Path) -> str:
 
 def is_sha256(value: object) -> bool:
     """Whether ``value`` is a SHA-256 written as 64 hexadecimal digits."""
-    return isinstance(value, str) and len(value) == 64 and all(digit in "0123456789abcdefABCDEF" for digit in value)
+    return (
+        isinstance(value, str)
+        and len(value) == 64
+        and all(digit in "0123456789abcdefABCDEF" for digit in value)
+    )

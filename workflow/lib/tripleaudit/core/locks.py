@@ -18,8 +18,9 @@ log = logging.getLogger(__name__)
 def folder_lock(folder: str | Path, patience: float = 20.0) -> Iterator[None]:
     """Hold a folder's lock; the system gives it back when the process ends, however it ends.
 
-    The lock's file goes when the block ends. A file system without locks is used without one, with a warning. Another
-    process is waited for ``patience`` seconds: workers of one that was killed may outlive it for a moment.
+    The lock's file goes when the block ends. A file system without locks is used without one, with
+    a warning. Another process is waited for ``patience`` seconds: workers of one that was killed
+    may outlive it for a moment.
 
     Raises:
         UserError: another process keeps the lock.
@@ -37,7 +38,9 @@ def folder_lock(folder: str | Path, patience: float = 20.0) -> Iterator[None]:
     try:
         yield
     finally:
-        (folder / NAME).unlink(missing_ok=True)  # before the lock is given back: nobody else can hold this file
+        (folder / NAME).unlink(
+            missing_ok=True
+        )  # before the lock is given back: nobody else can hold this file
         lock.release()
 
 
@@ -54,13 +57,17 @@ def waiting_lock(path: Path) -> Iterator[None]:
 
 
 def try_lock(path: Path) -> FileLock | None:
-    """Return the lock of a file if nobody else holds it; where the file system has no locks, it is always granted."""
+    """Return the lock of a file if nobody else holds it; where the file system has no locks, it
+    is always granted.
+    """
     lock = FileLock(path, timeout=0, thread_local=False)
     return lock if taken(lock) else None
 
 
 def taken(lock: FileLock) -> bool:
-    """Take a lock if nobody else holds it; where the file system has no locks, it counts as taken."""
+    """Take a lock if nobody else holds it; where the file system has no locks, it counts as
+    taken.
+    """
     try:
         lock.acquire()
     except Timeout:

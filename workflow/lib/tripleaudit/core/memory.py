@@ -1,4 +1,6 @@
-"""Main memory and a GPU's: how freed blocks are kept, and what to try when it runs out. Imports no torch."""
+"""Main memory and a GPU's: how freed blocks are kept, and what to try when it runs out. Imports
+no torch.
+"""
 
 import contextlib
 import ctypes
@@ -15,26 +17,37 @@ CPU = ("DefaultCPUAllocator", "not enough memory: you tried to allocate")
 GPU = ("CUDA error: out of memory", "_STATUS_ALLOC_FAILED", "_STATUS_NOT_INITIALIZED")
 
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of mallopt(3)
-VARIABLES = ("MALLOC_MMAP_MAX_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "GLIBC_TUNABLES", "LD_PRELOAD")
+VARIABLES = (
+    "MALLOC_MMAP_MAX_",
+    "MALLOC_MMAP_THRESHOLD_",
+    "MALLOC_TRIM_THRESHOLD_",
+    "GLIBC_TUNABLES",
+    "LD_PRELOAD",
+)
 
 
 def peak_mb(children: bool = False) -> float:
-    """Return the most memory in MB (10^6 bytes) that this process, or the largest of its ended children, had at once.
+    """Return the most memory in MB (10^6 bytes) that this process, or the largest of its ended
+    children, had at once.
 
     Args:
         children: ask about ended children.
     """
     import resource
 
-    used = resource.getrusage(resource.RUSAGE_CHILDREN if children else resource.RUSAGE_SELF).ru_maxrss
+    used = resource.getrusage(
+        resource.RUSAGE_CHILDREN if children else resource.RUSAGE_SELF
+    ).ru_maxrss
     return round(used * (1 if sys.platform == "darwin" else 2**10) / 1e6, 1)
 
 
 def keep_freed_memory() -> bool:
-    """Keep freed blocks in the process; False where the C library is another one or the user has set its behaviour.
+    """Keep freed blocks in the process; False where the C library is another one or the user has
+    set its behaviour.
 
-    By default glibc gives large blocks back at once, and the system clears their pages again for each of the same
-    temporaries of a training step: up to a tenth of it. The process stays as large as its peak.
+    By default glibc gives large blocks back at once, and the system clears their pages again for
+    each of the same temporaries of a training step: up to a tenth of it. The process stays as large
+    as its peak.
     """
     if platform.libc_ver()[0] != "glibc" or any(os.environ.get(name) for name in VARIABLES):
         return False
@@ -43,14 +56,19 @@ def keep_freed_memory() -> bool:
 
 
 @contextlib.contextmanager
-def out_of_memory_advice(what: str, setting: str, batch_size: int | None, *, keep: bool = False) -> Iterator[None]:
-    """Turn running out of memory inside the block into a :class:`UserError` that names what to change.
+def out_of_memory_advice(
+    what: str, setting: str, batch_size: int | None, *, keep: bool = False
+) -> Iterator[None]:
+    """Turn running out of memory inside the block into a :class:`UserError` that names what to
+    change.
 
     Args:
         what: is being done, such as ``training``.
         setting: name of the batch size in the configuration or on the command line.
-        batch_size: its value now; None where batches are halved until they fit, so that no other value would help.
-        keep: a smaller batch would change the result, so name the accumulation that keeps it as it is.
+        batch_size: its value now; None where batches are halved until they fit, so that no other
+            value would help.
+        keep: a smaller batch would change the result, so name the accumulation that keeps it as it
+            is.
     """
     try:
         yield
@@ -59,11 +77,23 @@ def out_of_memory_advice(what: str, setting: str, batch_size: int | None, *, kee
             raise
         advice = "a smaller encoder, shorter sentences (max_length) or a device with more memory"
         if batch_size is not None and batch_size > 1:
-            smaller = next(n for n in range(batch_size // 2, 0, -1) if not keep or batch_size % n == 0)
-            kept = f" with accumulation: {batch_size // smaller} (the same optimiser step)" if keep else ""
+            smaller = next(
+                n for n in range(batch_size // 2, 0, -1) if not keep or batch_size % n == 0
+            )
+            kept = (
+                f" with accumulation: {batch_size // smaller} (the same optimiser step)"
+                if keep
+                else ""
+            )
             advice = f"{setting}: {smaller}{kept}"
-        where = "even with a single sentence" if batch_size is None else f"at {setting}: {batch_size}"
-        kind = "main" if isinstance(error, MemoryError) or any(words in str(error) for words in CPU) else "GPU"
+        where = (
+            "even with a single sentence" if batch_size is None else f"at {setting}: {batch_size}"
+        )
+        kind = (
+            "main"
+            if isinstance(error, MemoryError) or any(words in str(error) for words in CPU)
+            else "GPU"
+        )
         raise UserError(f"{what} ran out of {kind} memory {where}; try {advice}") from error
 
 

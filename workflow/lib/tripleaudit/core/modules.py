@@ -1,4 +1,5 @@
-"""Python from anywhere: a file by its path, ``module:name``, an installed entry point; each failure is one sentence.
+"""Python from anywhere: a file by its path, ``module:name``, an installed entry point; each failure
+is one sentence.
 
 What such a file holds decides results and counts with them; how it is found does not.
 """
@@ -64,7 +65,9 @@ def load_file(path: str | Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     if str(file.parent) not in sys.path:
-        sys.path.append(str(file.parent))  # it may import what lies next to it, wherever the study runs
+        sys.path.append(
+            str(file.parent)
+        )  # it may import what lies next to it, wherever the study runs
     try:
         with _explained(f"plugin {path}", file):
             spec.loader.exec_module(module)
@@ -92,7 +95,9 @@ def entry_point(name: str, group: str) -> ModuleType:
 
 @contextlib.contextmanager
 def _explained(what: str, file: Path | None = None) -> Iterator[None]:
-    """Turn whatever an import raises into one sentence, with the line of ``file`` where it happened."""
+    """Turn whatever an import raises into one sentence, with the line of ``file`` where it
+    happened.
+    """
     try:
         yield
     except UserError:
@@ -103,4 +108,6 @@ def _explained(what: str, file: Path | None = None) -> Iterator[None]:
         if isinstance(error, SyntaxError):
             words, lines = error.msg, [error.lineno]
         line = f" line {lines[-1]}" if file and lines and lines[-1] else ""
-        raise UserError(f"{what}{line}: cannot be loaded ({type(error).__name__}: {words})") from error
+        raise UserError(
+            f"{what}{line}: cannot be loaded ({type(error).__name__}: {words})"
+        ) from error

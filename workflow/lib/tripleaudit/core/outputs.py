@@ -1,11 +1,14 @@
-"""Published files of a study: the latest job alone publishes, and a digest of every file is kept for verification.
+"""Published files of a study: the latest job alone publishes, and a digest of every file is kept
+for verification.
 
-The workflow names the study's folder in ``TRIPLEAUDIT_STUDY_FOLDER``. Its jobs keep two hidden folders there:
+The workflow names the study's folder in ``TRIPLEAUDIT_STUDY_FOLDER``. Its jobs keep two hidden
+folders there:
 
-- ``.claims`` has a file for each running job. A job whose Snakemake was killed lives on; when the study was started
-  again, the claim of its successor takes the place of its own, and the older job publishes nothing.
-- ``.digests`` has a file for each published file: size, time and SHA-256. Readers compare size and time, and the
-  SHA-256 where these differ. ``tripleaudit verify`` compares every SHA-256.
+- ``.claims`` has a file for each running job. A job whose Snakemake was killed lives on; when the
+  study was started again, the claim of its successor takes the place of its own, and the older job
+  publishes nothing.
+- ``.digests`` has a file for each published file: size, time and SHA-256. Readers compare size and
+  time, and the SHA-256 where these differ. ``tripleaudit verify`` compares every SHA-256.
 """
 
 import contextlib
@@ -42,14 +45,15 @@ class Record(NamedTuple):
 
 
 def claim(outputs: str, content: str | None = None) -> None:
-    """Become the job that publishes some outputs; an older job for the same ones publishes nothing from now on.
+    """Become the job that publishes some outputs; an older job for the same ones publishes nothing
+    from now on.
 
     Without a study's folder in the environment there is nothing to claim.
 
     Args:
         outputs: names of the outputs, equal for every job that makes them.
-        content: what decides them, so that an older job that makes the same ones may finish; None if only the latest
-            job may.
+        content: what decides them, so that an older job that makes the same ones may finish; None
+            if only the latest job may.
     """
     folder = _job_folder()
     if folder is None:
@@ -62,8 +66,14 @@ def claim(outputs: str, content: str | None = None) -> None:
 
 
 def claim_options(command: str, options: Mapping[str, Any]) -> None:
-    """Claim the outputs that the options of a command name; a training claims its own, with what decides them."""
-    names = {name: str(options[name]) for name in options if name.startswith("out") or name in OUTPUT_OPTIONS}
+    """Claim the outputs that the options of a command name; a training claims its own, with what
+    decides them.
+    """
+    names = {
+        name: str(options[name])
+        for name in options
+        if name.startswith("out") or name in OUTPUT_OPTIONS
+    }
     if names and command != "train":
         claim(f"{command} {json.dumps(names, sort_keys=True)}")
 
@@ -133,17 +143,22 @@ def check_unchanged(path: str | Path) -> None:
     if (status.st_size, status.st_mtime_ns) == (record.size, record.modified_ns):
         return
     if status.st_size != record.size or _sha256(path) != record.sha256:
-        raise UserError(f"{path}: has changed since its job wrote it; delete the file and run the study again")
+        raise UserError(
+            f"{path}: has changed since its job wrote it; delete the file and run the study again"
+        )
 
 
 def verify(folder: Path) -> Iterator[tuple[str, str]]:
     """Compare all files of a study with their digests.
 
     Yields:
-        Path below the folder, and its state: ``unchanged``, ``missing``, ``empty``, ``cut`` or ``changed``.
+        Path below the folder, and its state: ``unchanged``, ``missing``, ``empty``, ``cut`` or
+        ``changed``.
     """
     digests = folder / DIGESTS
-    for file in sorted(path for path in digests.rglob("*") if path.is_file() and not path.name.startswith(".")):
+    for file in sorted(
+        path for path in digests.rglob("*") if path.is_file() and not path.name.startswith(".")
+    ):
         record = _read_record(file)
         name = file.relative_to(digests)
         if record is not None:
@@ -178,11 +193,15 @@ def _job_folder() -> Path | None:
 def _study_folder(folder: Path) -> Path | None:
     """Return the nearest folder above a file that keeps digests."""
     absolute = folder.absolute()
-    return next((parent for parent in (absolute, *absolute.parents) if (parent / DIGESTS).is_dir()), None)
+    return next(
+        (parent for parent in (absolute, *absolute.parents) if (parent / DIGESTS).is_dir()), None
+    )
 
 
 def _record_file(folder: Path, path: Path) -> Path | None:
-    """Return where the digest of a file lies; None for files outside the study, hidden files and checkpoints."""
+    """Return where the digest of a file lies; None for files outside the study, hidden files and
+    checkpoints.
+    """
     try:
         name = path.absolute().relative_to(folder.absolute())
     except ValueError:
@@ -206,9 +225,13 @@ def _read(file: Path) -> str | None:
 
 
 def _write(file: Path, text: Any) -> None:
-    """Write a small file whole; a folder that cannot be written is reported by the job's own files."""
+    """Write a small file whole; a folder that cannot be written is reported by the job's own
+    files.
+    """
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=file.parent, prefix=".", delete=False, encoding="utf-8") as stream:
+        with tempfile.NamedTemporaryFile(
+            "w", dir=file.parent, prefix=".", delete=False, encoding="utf-8"
+        ) as stream:
             stream.write(text)
         Path(stream.name).replace(file)

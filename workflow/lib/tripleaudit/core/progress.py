@@ -1,4 +1,5 @@
-"""Lines in the log that say how far a long job is: done of all, rate, time left. At most one each ``EVERY`` seconds.
+"""Lines in the log that say how far a long job is: done of all, rate, time left. At most one each
+``EVERY`` seconds.
 
 A timer writes them, so that a slow step is reported as well as many quick ones.
 """
@@ -19,7 +20,8 @@ Item = TypeVar("Item")
 
 @dataclass
 class Progress:
-    """Counts what a block has done and reports it while the block runs; nothing is said about quick ones.
+    """Counts what a block has done and reports it while the block runs; nothing is said about quick
+    ones.
 
     with Progress("predicting", 1000, "sentences") as progress:
         ...
@@ -31,7 +33,8 @@ class Progress:
         unit: what is counted, in the plural.
         at_most: the total is a bound that need not be reached.
         done: how many are done.
-        note: what is added to the lines to come, such as the loss; it is asked for when a line is due.
+        note: what is added to the lines to come, such as the loss; it is asked for when a line is
+            due.
     """
 
     what: str
@@ -48,7 +51,9 @@ class Progress:
     def __enter__(self) -> "Progress":
         self.start(self.done, self.total)
         self._stop = threading.Event()
-        self._timer = threading.Thread(target=self._report, name=f"progress of {self.what}", daemon=True)
+        self._timer = threading.Thread(
+            target=self._report, name=f"progress of {self.what}", daemon=True
+        )
         self._timer.start()
         return self
 
@@ -72,7 +77,9 @@ class Progress:
         rate = (self.done - before) / max(now - began, 1e-9)
         self._seen.append((now, self.done))
         most = "at most " if self.at_most else ""
-        parts = [f"{self.what}: {self.done}{'' if self.total is None else f' of {most}{self.total}'} {self.unit}"]
+        parts = [
+            f"{self.what}: {self.done}{'' if self.total is None else f' of {most}{self.total}'} {self.unit}"
+        ]
         parts.append(_rate(rate) if rate > 0 else f"none finished in {duration(now - began)}")
         if rate > 0 and self.total is not None:
             parts.append(f"{most or 'about '}{duration((self.total - self.done) / rate)} left")
@@ -101,5 +108,7 @@ def duration(seconds: float) -> str:
 def _rate(rate: float) -> str:
     for per, name in ((1, "second"), (60, "minute")):
         if rate * per >= 1:
-            return f"{rate * per:.1f} a {name}" if rate * per < 100 else f"{rate * per:.0f} a {name}"
+            return (
+                f"{rate * per:.1f} a {name}" if rate * per < 100 else f"{rate * per:.0f} a {name}"
+            )
     return f"{rate * 3600:.1f} an hour"

@@ -1,4 +1,6 @@
-"""Where a result comes from: code, inputs, settings, versions, device and times, as one JSON object."""
+"""Where a result comes from: code, inputs, settings, versions, device and times, as one JSON
+object.
+"""
 
 import hashlib
 import importlib.metadata
@@ -23,7 +25,9 @@ def digest(value: Any) -> str:
 
 
 def git_state(folder: Path | None = None) -> dict[str, Any] | None:
-    """Return commit and cleanliness of the checkout that the package lies in, or None outside of one."""
+    """Return commit and cleanliness of the checkout that the package lies in, or None outside of
+    one.
+    """
     folder = folder or Path(__file__).resolve().parent
     try:
         commit = _git(folder, "rev-parse", "HEAD")
@@ -56,12 +60,18 @@ def provenance(
         "command": command,
         "version": __version__,
         "git": git_state(),
-        "inputs": {role: {"name": Path(path).name, "sha256": sha256(path)} for role, path in inputs.items()},
+        "inputs": {
+            role: {"name": Path(path).name, "sha256": sha256(path)} for role, path in inputs.items()
+        },
         "settings": dict(settings),
         "settings_sha256": digest(settings),
         "seed": seed,
         "device": device,
-        "machine": {"system": platform.system(), "processor": platform.machine(), "cpus": os.cpu_count()},
+        "machine": {
+            "system": platform.system(),
+            "processor": platform.machine(),
+            "cpus": os.cpu_count(),
+        },
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in PACKAGES},
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -71,7 +81,11 @@ def provenance(
 
 def _git(folder: Path, *arguments: str) -> str:
     result = subprocess.run(
-        ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=20, check=True
+        ["git", "-C", str(folder), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=True,
     )
     return result.stdout.strip()
 

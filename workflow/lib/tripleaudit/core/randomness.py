@@ -1,7 +1,7 @@
 """Random numbers that depend on what they are for, never on the order in which they are asked for.
 
-A draw is named by a key such as ``(run seed, epoch, sentence id, "noise")``. Workers, resumed runs and other batch
-orders therefore all see the same numbers.
+A draw is named by a key such as ``(run seed, epoch, sentence id, "noise")``. Workers, resumed runs
+and other batch orders therefore all see the same numbers.
 """
 
 import hashlib
@@ -16,7 +16,9 @@ def generator(*key: int | str) -> np.random.Generator:
 
 
 def generators(keys: Iterable[tuple[int | str, ...]]) -> Iterator[np.random.Generator]:
-    """Yield what :func:`generator` returns for each key, in a third of the time: one object, good until the next."""
+    """Yield what :func:`generator` returns for each key, in a third of the time: one object,
+    good until the next.
+    """
     numbers = np.random.Philox(key=0)
     start, reused = numbers.state, np.random.Generator(numbers)
     for key in keys:

@@ -1,9 +1,10 @@
 """Registries of what can be added, by name and in order; and plugins, which add to them.
 
-The registry of a kind finds the built-in descriptors in its home modules, and those of plugins in files anywhere. A
-study lists such files (or installed entry points of the group ``tripleaudit.plugins``) under ``plugins:``, the console
-command takes ``--plugin``; both hand them to every later process in ``TRIPLEAUDIT_PLUGINS``. A plugin is Python that
-runs with the user's rights, like an extractor of one's own.
+The registry of a kind finds the built-in descriptors in its home modules, and those of plugins in
+files anywhere. A study lists such files (or installed entry points of the group
+``tripleaudit.plugins``) under ``plugins:``, the console command takes ``--plugin``; both hand them
+to every later process in ``TRIPLEAUDIT_PLUGINS``. A plugin is Python that runs with the user's
+rights, like an extractor of one's own.
 """
 
 import dataclasses
@@ -31,10 +32,10 @@ class Descriptor:
     """What all kinds have.
 
     Attributes:
-        name: by which a study, a command or a file calls it.
-        label: as people read it; empty for the name.
-        order: position among its kind, as the papers have it; additions come last.
-        module, file: where it stands, set by its registry: a module of the package, or the file of a plugin.
+        name: by which a study, a command or a file calls it. label: as people read it; empty for
+        the name. order: position among its kind, as the papers have it; additions come last.
+        module, file: where it stands, set by its registry: a module of the package, or the file of
+        a plugin.
     """
 
     name: str
@@ -48,13 +49,15 @@ D = TypeVar("D", bound=Descriptor)
 
 
 class Registry(Mapping[str, D], Generic[D]):
-    """All descriptors of one kind by name, in their order; built-in ones are found at the first look.
+    """All descriptors of one kind by name, in their order; built-in ones are found at the first
+    look.
 
     Args:
         kind: class of the descriptors.
         word: for the kind, in messages.
         homes: modules that hold built-in ones; ``package.*`` stands for every module of a package.
-        referred: ``(name, "file.py:Class") -> descriptor`` of a plugin that is loaded when it is needed.
+        referred: ``(name, "file.py:Class") -> descriptor`` of a plugin that is loaded when it is
+            needed.
     """
 
     def __init__(
@@ -69,7 +72,9 @@ class Registry(Mapping[str, D], Generic[D]):
         self._loaded = False
         REGISTRIES.append(self)
 
-    def add(self, descriptor: D, *, module: str = "", file: str = "", replace: bool = False) -> None:
+    def add(
+        self, descriptor: D, *, module: str = "", file: str = "", replace: bool = False
+    ) -> None:
         """Make a descriptor known; with ``replace``, in place of another one of its name.
 
         Raises:
@@ -78,7 +83,9 @@ class Registry(Mapping[str, D], Generic[D]):
         known = None if replace else self._found.get(descriptor.name)
         if known is not None and (known != descriptor or known.file != file):
             where = f"of {known.file}" if known.file else "that is built in"
-            raise UserError(f"{file or module}: the {self.word} {descriptor.name!r} has the name of one {where}")
+            raise UserError(
+                f"{file or module}: the {self.word} {descriptor.name!r} has the name of one {where}"
+            )
         if known is None:
             self._found[descriptor.name] = dataclasses.replace(descriptor, module=module, file=file)
 
@@ -89,7 +96,9 @@ class Registry(Mapping[str, D], Generic[D]):
             if home.endswith(".*"):
                 package = importlib.import_module(home[:-2])
                 names += [
-                    f"{home[:-2]}.{info.name}" for info in pkgutil.iter_modules(package.__path__) if not info.ispkg
+                    f"{home[:-2]}.{info.name}"
+                    for info in pkgutil.iter_modules(package.__path__)
+                    if not info.ispkg
                 ]
             else:
                 names.append(home)
@@ -137,11 +146,12 @@ def use_plugins(items: Iterable[str]) -> None:
     """Load plugins, and have every process that is started from now on load them, too.
 
     Args:
-        items: files, ``name=file.py:Class`` for an extractor that is loaded when it is trained or used, or names of
-            installed entry points of the group ``tripleaudit.plugins``.
+        items: files, ``name=file.py:Class`` for an extractor that is loaded when it is trained or
+            used, or names of installed entry points of the group ``tripleaudit.plugins``.
 
     Raises:
-        UserError: a plugin is missing, cannot be loaded, adds nothing, or adds a name that is taken.
+        UserError: a plugin is missing, cannot be loaded, adds nothing, or adds a name that is
+            taken.
     """
     absolute = list(map(_absolute, items))
     for item in absolute:
@@ -158,7 +168,9 @@ def _load_plugin(item: str) -> None:
     if equals:
         file = reference.rpartition(":")[0]
         if not Path(file).is_file():
-            raise UserError(f"plugin {item}: expected NAME=path/to/file.py:Class; {file or reference}: no such file")
+            raise UserError(
+                f"plugin {item}: expected NAME=path/to/file.py:Class; {file or reference}: no such file"
+            )
         refer = next(registry.referred for registry in REGISTRIES if registry.referred)
         added = [refer(name, reference)]
     else:
@@ -167,7 +179,9 @@ def _load_plugin(item: str) -> None:
         added = [one for one in _descriptors_in(module) if not one.module and not one.file]
         if not added:
             kinds = ", ".join(registry.kind.__name__ for registry in REGISTRIES)
-            raise UserError(f"plugin {item}: adds nothing; expected at its top level one of {kinds}")
+            raise UserError(
+                f"plugin {item}: adds nothing; expected at its top level one of {kinds}"
+            )
     _register(added, file)
     _plugins.add(item)
 
@@ -181,7 +195,9 @@ def _register(added: list[Descriptor], file: str) -> None:
             expected = "letters, digits, '.', '_' and '-', starting with a letter or digit"
             raise UserError(f"{file}: {descriptor.name!r} is no name; expected {expected}")
     for descriptor in added:
-        next(one for one in REGISTRIES if isinstance(descriptor, one.kind)).add(descriptor, file=file)
+        next(one for one in REGISTRIES if isinstance(descriptor, one.kind)).add(
+            descriptor, file=file
+        )
 
 
 def _descriptors_in(module: ModuleType) -> Iterator[Descriptor]:
@@ -196,18 +212,26 @@ def _is_path(item: str) -> bool:
 
 def _absolute(item: str) -> str:
     name, equals, reference = item.rpartition("=")
-    return f"{name}{equals}{Path(reference).resolve()}" if _is_path(reference.rpartition(":")[0] or reference) else item
+    return (
+        f"{name}{equals}{Path(reference).resolve()}"
+        if _is_path(reference.rpartition(":")[0] or reference)
+        else item
+    )
 
 
 def _misfit(record: Any) -> str:
-    """Return what is wrong with the first field of a data class that holds what its type forbids, else nothing."""
+    """Return what is wrong with the first field of a data class that holds what its type
+    forbids, else nothing.
+    """
     from pydantic import ConfigDict, TypeAdapter, ValidationError
 
     kinds = typing.get_type_hints(type(record))
     for name in (one.name for one in dataclasses.fields(record)):
         value, kind = getattr(record, name), kinds[name]
         try:
-            TypeAdapter(kind, config=ConfigDict(arbitrary_types_allowed=True)).validate_python(value)
+            TypeAdapter(kind, config=ConfigDict(arbitrary_types_allowed=True)).validate_python(
+                value
+            )
         except ValidationError as error:
             return f"{name} is {value!r}; {error.errors()[0]['msg'].replace('Input should be', 'expected')}"
     return ""

@@ -1,6 +1,8 @@
-"""Files that ship with the project: data inside the package; workflow, studies and the demo's corpus next to it.
+"""Files that ship with the project: data inside the package; workflow, studies and the demo's
+corpus next to it.
 
-In a checkout the latter lie where their names say; an installed wheel carries them inside the package, in ``project``.
+In a checkout the latter lie where their names say; an installed wheel carries them inside the
+package, in ``project``.
 """
 
 import importlib.resources
@@ -13,11 +15,12 @@ PROJECT = PACKAGE / "project" if (PACKAGE / "project").is_dir() else PACKAGE.par
 
 
 def shipped(path: str | Path) -> str:
-    """Return ``path`` if it exists from here, else the file of that name that ships with the project, else ``path``.
+    """Return ``path`` if it exists from here, else the file of that name that ships with the
+    project, else ``path``.
 
-    A study may run in any folder (installed, as a Snakemake module, or with ``--directory``); files under
-    ``resources/`` are then taken from the project itself: ``resources/prompts/closed.yaml`` is ``prompts/closed.yaml``
-    of the package's data.
+    A study may run in any folder (installed, as a Snakemake module, or with ``--directory``); files
+    under ``resources/`` are then taken from the project itself: ``resources/prompts/closed.yaml``
+    is ``prompts/closed.yaml`` of the package's data.
     """
     path = Path(path)
     if path.is_absolute() or path.exists():
@@ -28,7 +31,9 @@ def shipped(path: str | Path) -> str:
 
 
 def study_file(name: str | Path) -> str:
-    """Return the file of a study, given as a path or by the name of one that ships with the project (``webnlg``)."""
+    """Return the file of a study, given as a path or by the name of one that ships with the
+    project (``webnlg``).
+    """
     given, found = Path(name), shipped(name)
     if not Path(found).exists() and given.name == str(name):
         own = PROJECT / "config" / f"{'config' if name == DEMO else name}.yaml"
@@ -38,4 +43,6 @@ def study_file(name: str | Path) -> str:
 
 def studies() -> list[str]:
     """Return the names of the studies that ship with the project."""
-    return sorted(DEMO if path.stem == "config" else path.stem for path in (PROJECT / "config").glob("*.yaml"))
+    return sorted(
+        DEMO if path.stem == "config" else path.stem for path in (PROJECT / "config").glob("*.yaml")
+    )

@@ -1,4 +1,6 @@
-"""Disks that are full and folders that cannot be written: recognised wherever they come up, said in one sentence."""
+"""Disks that are full and folders that cannot be written: recognised wherever they come up, said
+in one sentence.
+"""
 
 import contextlib
 import errno
@@ -14,8 +16,21 @@ from tripleaudit.core.outputs import publish_file
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS)
-NETWORK_FILE_SYSTEMS = {"9p", "afs", "beegfs", "ceph", "cifs", "gpfs", "lustre", "nfs", "nfs4", "smb3", "wekafs"}
-# libraries that write files themselves (safetensors, PyTorch) pass the number or the words on in a text
+NETWORK_FILE_SYSTEMS = {
+    "9p",
+    "afs",
+    "beegfs",
+    "ceph",
+    "cifs",
+    "gpfs",
+    "lustre",
+    "nfs",
+    "nfs4",
+    "smb3",
+    "wekafs",
+}
+# libraries that write files themselves (safetensors, PyTorch) pass the number or the words on in a
+# text
 NUMBERS = re.compile(r"\bOs \{ code: (\d+)|\bos error (\d+)")
 # PyTorch's writer notices only that the end of its file is not where it should be
 TORCH = re.compile(r"inline_container\.cc.*(unexpected pos|failed writing file)", re.DOTALL)
@@ -25,7 +40,8 @@ WORDS = {os.strerror(number): number for number in (errno.ENOSPC, errno.EDQUOT, 
 def sentence(error: BaseException, path: str | Path | None = None) -> str | None:
     """Return what to tell the user if an error says that something cannot be stored, else None.
 
-    One that passed through another library is recognised by its words; ``path`` is what was being written.
+    One that passed through another library is recognised by its words; ``path`` is what was being
+    written.
     """
     number = _number(error)
     if number not in (*FULL, *CLOSED):
@@ -41,7 +57,9 @@ def sentence(error: BaseException, path: str | Path | None = None) -> str | None
 
 @contextlib.contextmanager
 def explained(path: str | Path | None = None) -> Iterator[None]:
-    """Turn an error about storage inside the block, while ``path`` is written, into a :class:`UserError`."""
+    """Turn an error about storage inside the block, while ``path`` is written, into a
+    :class:`UserError`.
+    """
     try:
         yield
     except UserError:
@@ -85,7 +103,9 @@ def check_writable(folder: str | Path) -> None:
 
 
 def is_network_folder(folder: str | Path) -> bool:
-    """Return whether a folder lies on a file system that several machines share; False where that is not known."""
+    """Return whether a folder lies on a file system that several machines share; False where
+    that is not known.
+    """
     mounts = Path("/proc/mounts")
     if not mounts.is_file():
         return False

@@ -16,7 +16,8 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
     """Return the mapping in a YAML file, empty for an empty file.
 
     Raises:
-        UserError: there is no such file, it is no text in UTF-8 or holds NUL, no YAML, no mapping, or has a key twice.
+        UserError: there is no such file, it is no text in UTF-8 or holds NUL, no YAML, no mapping,
+            or has a key twice.
     """
     value, found = read_with_repeated(path)
     if found:
@@ -28,7 +29,8 @@ def read_with_repeated(path: str | Path) -> tuple[dict[str, Any], list[str]]:
     """Return the mapping in a YAML file, and one sentence for each key that stands twice.
 
     Raises:
-        UserError: there is no such file, it is no text in UTF-8 or holds NUL, no YAML, or no mapping.
+        UserError: there is no such file, it is no text in UTF-8 or holds NUL, no YAML, or no
+            mapping.
     """
     path = Path(path)
     try:
@@ -39,12 +41,16 @@ def read_with_repeated(path: str | Path) -> tuple[dict[str, Any], list[str]]:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError as error:
         line = path.read_bytes()[: error.start].count(b"\n") + 1
-        raise UserError(f"{path}, line {line}: not text in UTF-8; expected a YAML file, saved as UTF-8") from None
+        raise UserError(
+            f"{path}, line {line}: not text in UTF-8; expected a YAML file, saved as UTF-8"
+        ) from None
     try:
         loader = LOADER(text)
         node = loader.get_single_node()
         if _size(node, {}) > MOST:
-            raise UserError(f"{path}: its aliases stand for more than {MOST} values; expected a study of fewer")
+            raise UserError(
+                f"{path}: its aliases stand for more than {MOST} values; expected a study of fewer"
+            )
         found = [] if node is None else list(_repeated(node, (), str(path)))
         value = {} if node is None else loader.construct_document(node)
     except yaml.MarkedYAMLError as error:
@@ -57,14 +63,18 @@ def read_with_repeated(path: str | Path) -> tuple[dict[str, Any], list[str]]:
     if value is None:
         value = {}
     if not isinstance(value, dict):
-        raise UserError(f"{path}: expected keys with values ('study: my-study', …), got {type(value).__name__}")
+        raise UserError(
+            f"{path}: expected keys with values ('study: my-study', …), got {type(value).__name__}"
+        )
     return value, found
 
 
 def _size(node: yaml.Node | None, known: dict[int, int]) -> int:
     """Return the number of values below a node as if every alias were written out."""
     if id(node) not in known:
-        known[id(node)] = 1  # an alias of what it stands in ends here, and is refused where it is made
+        known[id(node)] = (
+            1  # an alias of what it stands in ends here, and is refused where it is made
+        )
         inner = node.value if isinstance(node, yaml.CollectionNode) else []
         parts = (part for item in inner for part in (item if isinstance(item, tuple) else (item,)))
         known[id(node)] = 1 + sum(_size(part, known) for part in parts)
@@ -91,4 +101,6 @@ def _repeated(node: yaml.Node, loc: tuple[str, ...], file: str) -> Iterator[str]
             yield from _repeated(item, (*loc, str(number)), file)
     elif "\0" in node.value:  # no file has such a name, and no program takes such a word
         line = node.start_mark.line + 1
-        raise UserError(f"{file}, line {line}: the value of {'/'.join(loc)} holds the character NUL; expected text")
+        raise UserError(
+            f"{file}, line {line}: the value of {'/'.join(loc)} holds the character NUL; expected text"
+        )

@@ -1,1 +1,3 @@
-"""Sentences, triples and spans; readers of every upstream format; the project's JSON-lines store."""
+"""Sentences, triples and spans; readers of every upstream format; the project's JSON-lines
+store.
+"""

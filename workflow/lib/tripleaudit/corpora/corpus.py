@@ -1,7 +1,8 @@
-"""From what a file says to sentences with spans: locating entities, removing duplicates, counting everything.
+"""From what a file says to sentences with spans: locating entities, removing duplicates, counting
+everything.
 
-Readers yield :class:`RawSentence` objects; :func:`build_corpus` alone is where spans are found, duplicates
-are removed and problems are counted, so that every format is treated alike.
+Readers yield :class:`RawSentence` objects; :func:`build_corpus` alone is where spans are found,
+duplicates are removed and problems are counted, so that every format is treated alike.
 """
 
 import re
@@ -19,10 +20,18 @@ from tripleaudit.corpora.spans import OCCURRENCES, find_spans
 from tripleaudit.corpora.verbaliser import bare
 from tripleaudit.corpora.words import cuts_word
 
-MISSING = frozenset(("nan", "NaN", "NAN", "NULL", "Null", "null", "<NA>", "NaT", "#N/A", "N/A", "n/a", "None"))
+MISSING = frozenset(
+    ("nan", "NaN", "NAN", "NULL", "Null", "null", "<NA>", "NaT", "#N/A", "N/A", "n/a", "None")
+)
 """How tables write a value that is missing."""
 RELATIONS_LEFT_OUT = frozenset(
-    ("in_pieces", "relations_between_lines", "relations_to_events", "unlabelled_relations", "pairs_without_relation")
+    (
+        "in_pieces",
+        "relations_between_lines",
+        "relations_to_events",
+        "unlabelled_relations",
+        "pairs_without_relation",
+    )
 )
 """Kinds of notes that tell of relations that are there and are not read."""
 MALFORMED = "(no triple)"
@@ -35,7 +44,8 @@ BROKEN = re.compile(r"[\ufffd\ufeff]|Ã[\x80-\xbf\u0152-\u2122]|Â[\xa0-\xbf]|â
 
 
 class RawTriple(NamedTuple):
-    """A triple as a file states it; a start is a character offset, or None where the file gives strings only.
+    """A triple as a file states it; a start is a character offset, or None where the file gives
+    strings only.
 
     Types are those of the entities, None where the file has none.
     """
@@ -72,7 +82,8 @@ class RawSentence:
 
 
 class LeftOut(NamedTuple):
-    """Something that a reader left out or changed; it yields it among its sentences, or notes it at one of them.
+    """Something that a reader left out or changed; it yields it among its sentences, or notes it at
+    one of them.
 
     Attributes:
         kind: of :data:`tripleaudit.corpora.remarks.KINDS`.
@@ -85,26 +96,30 @@ class LeftOut(NamedTuple):
 
 @dataclass(slots=True)
 class CorpusReport:
-    """What a corpus holds and what had to be decided about it; nothing is dropped without a number here.
+    """What a corpus holds and what had to be decided about it; nothing is dropped without a number
+    here.
 
-    "Triples" are strings (subject, relation, object); a triple at several positions in a sentence is one triple.
+    "Triples" are strings (subject, relation, object); a triple at several positions in a sentence
+    is one triple.
 
     Attributes:
         source: file or files, or the hub id.
         format: name of the reader.
         occurrence: how positions were found where the file gives none.
         sentences: number of sentences, and ``texts`` of different texts among them.
-        triples_raw: triples as listed, ``duplicates`` of them exact repeats inside their sentence (with the same
-            positions, where the file gives any).
-        triples: different triples of each sentence, and ``unique_triples`` different ones in the whole corpus.
-        spans: triples with positions that the sentences hold (more than ``triples`` if a triple has several positions).
+        triples_raw: triples as listed, ``duplicates`` of them exact repeats inside their sentence
+            (with the same positions, where the file gives any).
+        triples: different triples of each sentence, and ``unique_triples`` different ones in the
+            whole corpus.
+        spans: triples with positions that the sentences hold (more than ``triples`` if a triple has
+            several positions).
         relations: number of different relations, and ``relation_counts`` of triples by relation.
-        triples_not_in_text: triples (of ``triples``) with an argument that does not occur in the text; they keep
-            their strings and have no position.
-        found: arguments (of ``triples``) by the level their span was found on (:mod:`tripleaudit.corpora.spans`), or
-            ``given``.
-        notes: counts of what was left out or changed (:mod:`tripleaudit.corpora.remarks`), of which ``examples`` has
-            some.
+        triples_not_in_text: triples (of ``triples``) with an argument that does not occur in the
+            text; they keep their strings and have no position.
+        found: arguments (of ``triples``) by the level their span was found on
+            (:mod:`tripleaudit.corpora.spans`), or ``given``.
+        notes: counts of what was left out or changed (:mod:`tripleaudit.corpora.remarks`), of which
+            ``examples`` has some.
     """
 
     source: str
@@ -137,29 +152,37 @@ class Corpus:
     report: CorpusReport
 
 
-def build_corpus(raw: Iterable[RawSentence], *, source: str, format: str, occurrence: str = "first") -> Corpus:
+def build_corpus(
+    raw: Iterable[RawSentence], *, source: str, format: str, occurrence: str = "first"
+) -> Corpus:
     """Locate the arguments of all triples, remove repeated triples inside sentences, and count.
 
-    Ids of sentences are unique in the result: where one comes again (in the next of several files), the first of ``#2``
-    and so on that no sentence before has is added, which the note ``renamed_ids`` counts.
+    Ids of sentences are unique in the result: where one comes again (in the next of several files),
+    the first of ``#2`` and so on that no sentence before has is added, which the note
+    ``renamed_ids`` counts.
 
     Args:
-        occurrence: ``first`` or ``all`` occurrences of a string that has no position of its own; ``given`` refuses
-            such strings if they are in the text. With ``all``, every subject is paired with every object.
+        occurrence: ``first`` or ``all`` occurrences of a string that has no position of its own;
+            ``given`` refuses such strings if they are in the text. With ``all``, every subject is
+            paired with every object.
 
     Raises:
-        UserError: a position does not fit the text, a position is missing with ``given``, there is no sentence, or
-            ``occurrence`` is none of the three.
+        UserError: a position does not fit the text, a position is missing with ``given``, there is
+            no sentence, or ``occurrence`` is none of the three.
     """
     if occurrence not in OCCURRENCES:
-        raise UserError(f"occurrence: {occurrence!r} is unknown, expected one of {', '.join(OCCURRENCES)}")
+        raise UserError(
+            f"occurrence: {occurrence!r} is unknown, expected one of {', '.join(OCCURRENCES)}"
+        )
     report = CorpusReport(source, format, occurrence)
     sentences: list[Sentence] = []
     texts, unique, ids = set[str](), set[Any](), set[str]()
     relations, found, notes, times, inside = (Counter[Any]() for _ in range(5))
     cut, turned, with_entities = [], [], []
     for item in raw:
-        check_characters((item.id, item.text, *(part for t in item.triples for part in t[:3])), item.where)
+        check_characters(
+            (item.id, item.text, *(part for t in item.triples for part in t[:3])), item.where
+        )
         listed = len(item.triples) if item.listed is None else item.listed
         finder = _Finder(item, occurrence)
         triples: list[Triple] = []
@@ -195,9 +218,13 @@ def build_corpus(raw: Iterable[RawSentence], *, source: str, format: str, occurr
             inside.update(dict(zip(("subject", "relation", "object"), stands, strict=True)))
             turned += [f"{item.where}: {strings_}"] * (stands[1] and not all(stands))
         cut += finder.cut
-        entries = len({triple[:5] for triple in item.triples}) if item.listed is None else len(strings)
+        entries = (
+            len({triple[:5] for triple in item.triples}) if item.listed is None else len(strings)
+        )
         report.triples_raw += listed
-        report.duplicates += listed - entries - sum(one.kind == "malformed" for one in item.left_out)
+        report.duplicates += (
+            listed - entries - sum(one.kind == "malformed" for one in item.left_out)
+        )
         report.triples += len(strings)
         report.spans += sum(triple.located for triple in sentences[-1].triples)
         report.zero_triple_sentences += not triples
@@ -207,18 +234,31 @@ def build_corpus(raw: Iterable[RawSentence], *, source: str, format: str, occurr
     report.relations = len(relations)
     report.relation_counts = dict(sorted(relations.items(), key=lambda pair: (-pair[1], pair[0])))
     several = {
-        "without_any_relation": [] if unique or RELATIONS_LEFT_OUT & notes.keys() else with_entities,
+        "without_any_relation": []
+        if unique or RELATIONS_LEFT_OUT & notes.keys()
+        else with_entities,
         "cut_names": cut if 2 * len(cut) > found["given"] else [],
-        "names_like_none": [repr(name) for name in relations.elements() if bare(name) in NONE and name not in MISSING],
+        "names_like_none": [
+            repr(name)
+            for name in relations.elements()
+            if bare(name) in NONE and name not in MISSING
+        ],
     }
     for kind, part, position in (("order_rso", "subject", 0), ("order_sor", "object", 2)):
         few = 2 * len({triple[position] for triple in unique}) < len(relations)
-        if report.triples >= MANY and (few or inside["relation"] > report.triples / 2 > inside[part]):
+        if report.triples >= MANY and (
+            few or inside["relation"] > report.triples / 2 > inside[part]
+        ):
             several[kind] = turned or [str(triple) for triple in sorted(unique)]
     for kind, examples in several.items():
         if examples:
-            notes[kind], report.examples[kind] = len(examples), list(dict.fromkeys(examples))[:SHOWN]
-    report.found = {level: found[level] for level in ("given", "word", "token", "substring", "missing")}
+            notes[kind], report.examples[kind] = (
+                len(examples),
+                list(dict.fromkeys(examples))[:SHOWN],
+            )
+    report.found = {
+        level: found[level] for level in ("given", "word", "token", "substring", "missing")
+    }
     report.notes = dict(sorted(notes.items()))
     return Corpus(sentences, report)
 
@@ -243,7 +283,9 @@ def with_left_out(found: Iterable[RawSentence | LeftOut], source: object) -> Ite
     elif gone:
         counts = Counter(one.kind for one in gone)
         why = "; ".join(f"{count} {KINDS.get(kind, kind)}" for kind, count in counts.items())
-        raise UserError(f"{source}: no sentence is left, {why}; expected at least one. The first is {gone[0].example}")
+        raise UserError(
+            f"{source}: no sentence is left, {why}; expected at least one. The first is {gone[0].example}"
+        )
 
 
 def _odd_names(item: RawSentence) -> Iterator[LeftOut]:
@@ -265,7 +307,9 @@ def check_characters(texts: Iterable[str], where: str) -> None:
     """Refuse half characters, which JSON can spell and no file can hold."""
     for text in texts:
         if half_character(text):
-            raise UserError(f"{where}: {text[:60]!r} has half a character (a lone surrogate), expected whole ones")
+            raise UserError(
+                f"{where}: {text[:60]!r} has half a character (a lone surrogate), expected whole ones"
+            )
 
 
 def half_character(text: str) -> bool:
@@ -292,18 +336,26 @@ class _Finder:
             return [Span(start, end, entity, type_)], "given"
         if entity not in self.known:
             if self.occurrence == "given" and entity and entity in text:
-                raise UserError(f"{where}: no position of {entity!r} is given; expected occurrence 'first' or 'all'")
+                raise UserError(
+                    f"{where}: no position of {entity!r} is given; expected occurrence 'first' or 'all'"
+                )
             positions, level = find_spans(text, entity, every=self.occurrence == "all")
-            spans = [Span(start, end, entity) for start, end in positions] or [Span(None, None, entity)]
+            spans = [Span(start, end, entity) for start, end in positions] or [
+                Span(None, None, entity)
+            ]
             self.known[entity] = spans, level
         spans, level = self.known[entity]
         return (spans if type_ is None else [replace(span, type=type_) for span in spans]), level
 
 
 def of_relations(
-    members: Iterable[RawSentence], relations: Collection[str], source: str, some_absent: bool = False
+    members: Iterable[RawSentence],
+    relations: Collection[str],
+    source: str,
+    some_absent: bool = False,
 ) -> list[RawSentence]:
-    """Return the sentences all of whose triples have these relations, those without triples too; all if none is named.
+    """Return the sentences all of whose triples have these relations, those without triples too;
+    all if none is named.
 
     Raises:
         UserError: a relation is in no triple, and not ``some_absent``, as in a small split.
@@ -316,13 +368,16 @@ def of_relations(
         raise UserError(
             f"{source}: no triple has the relation '{unknown[0]}', which is to be kept{hint(unknown[0], known)}"
         )
-    return [item for item in members if all(triple.relation in relations for triple in item.triples)]
+    return [
+        item for item in members if all(triple.relation in relations for triple in item.triples)
+    ]
 
 
 def uncased(item: RawSentence) -> RawSentence:
     """Return a sentence in lower case and without accents, text and arguments of triples alike.
 
-    Given positions move with the characters, since a character may become two (İ) or none (a combining accent).
+    Given positions move with the characters, since a character may become two (İ) or none (a
+    combining accent).
     """
     starts = [0]
     for character in item.text:
@@ -339,7 +394,9 @@ def uncased(item: RawSentence) -> RawSentence:
 
 
 def plain(text: str) -> str:
-    """``text`` in lower case without accents, character by character, so that parts and whole agree."""
+    """``text`` in lower case without accents, character by character, so that parts and whole
+    agree.
+    """
     return "".join(
         part
         for character in text

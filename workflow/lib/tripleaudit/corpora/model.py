@@ -11,9 +11,9 @@ from tripleaudit.core.errors import UserError
 class Span:
     """A piece of a sentence: ``sentence[start:end] == text`` (characters, end exclusive).
 
-    An entity whose string does not occur in the sentence has ``start = end = None``: it still counts as gold when
-    strings are matched, and is left out of training. ``type`` is the entity's, where the corpus or the extractor says;
-    spans are equal whatever it is.
+    An entity whose string does not occur in the sentence has ``start = end = None``: it still
+    counts as gold when strings are matched, and is left out of training. ``type`` is the entity's,
+    where the corpus or the extractor says; spans are equal whatever it is.
     """
 
     start: int | None
@@ -39,7 +39,9 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """A relational triple (subject, relation, object); ``score`` in (0, 1] is set on predictions only."""
+    """A relational triple (subject, relation, object); ``score`` in (0, 1] is set on predictions
+    only.
+    """
 
     subject: Span
     relation: str
@@ -81,7 +83,11 @@ class Sentence:
     triples: tuple[Triple, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        return {"id": self.id, "text": self.text, "triples": [triple.to_json() for triple in self.triples]}
+        return {
+            "id": self.id,
+            "text": self.text,
+            "triples": [triple.to_json() for triple in self.triples],
+        }
 
     def problems(self) -> Iterator[str]:
         """Yield one clause for each span that does not fit the text."""
@@ -92,7 +98,9 @@ class Sentence:
 
 
 def misfit(text: str, start: int, end: int, expected: str) -> str:
-    """Return what is wrong with a span of a text that is to read as expected; empty where nothing is."""
+    """Return what is wrong with a span of a text that is to read as expected; empty where
+    nothing is.
+    """
     if not 0 <= start < end <= len(text):
         return f"[{start}, {end}) is outside the text of {len(text)} characters"
     found = text[start:end]
@@ -109,9 +117,13 @@ def span_from_json(value: Any) -> Span:
         raise UserError(f"expected a span {{'start', 'end', 'text'}}, got {value!r}")
     start, end = value.get("start"), value.get("end")
     if not (start is None and end is None) and not (type(start) is int and type(end) is int):
-        raise UserError(f"span {value['text']!r} needs whole numbers 'start' and 'end', or null for both")
+        raise UserError(
+            f"span {value['text']!r} needs whole numbers 'start' and 'end', or null for both"
+        )
     if not isinstance(value.get("type"), str | None):
-        raise UserError(f"span {value['text']!r} has the type {value['type']!r}, expected a string or null")
+        raise UserError(
+            f"span {value['text']!r} has the type {value['type']!r}, expected a string or null"
+        )
     return Span(start, end, value["text"], value.get("type"))
 
 
@@ -119,8 +131,10 @@ def sentence_from_json(value: Any, where: str) -> Sentence:
     """Build a :class:`Sentence` from the project's JSON form and check it.
 
     Args:
-        value: ``{"id", "text", "triples": [{"subject", "relation", "object"[, "score"]}]}``; ``id`` may be missing.
-        where: file and line, the start of every error message and the id of a sentence that has none.
+        value: ``{"id", "text", "triples": [{"subject", "relation", "object"[, "score"]}]}``; ``id``
+            may be missing.
+        where: file and line, the start of every error message and the id of a sentence that has
+            none.
 
     Raises:
         UserError: something is missing, has the wrong type, or a span does not fit the text.
@@ -128,11 +142,15 @@ def sentence_from_json(value: Any, where: str) -> Sentence:
     if not isinstance(value, dict) or not isinstance(value.get("text"), str):
         raise UserError(f"{where}: expected an object with the string 'text'")
     if not isinstance(value.get("triples"), list):
-        raise UserError(f"{where}: field 'triples' is missing or not a list; a sentence without triples has []")
+        raise UserError(
+            f"{where}: field 'triples' is missing or not a list; a sentence without triples has []"
+        )
     triples = []
     for number, row in enumerate(value["triples"]):
         if not isinstance(row, dict):
-            raise UserError(f"{where}: triple {number} is not an object with 'subject', 'relation' and 'object'")
+            raise UserError(
+                f"{where}: triple {number} is not an object with 'subject', 'relation' and 'object'"
+            )
         if not isinstance(row.get("relation"), str) or not row["relation"]:
             raise UserError(f"{where}: triple {number} has no 'relation'")
         try:

@@ -29,7 +29,8 @@ def read_own_files(
         sources: files or folders that are joined.
         format: of the files; ``auto`` recognises it by the content of each.
         columns: role -> column, where columns have other names than usual.
-        occurrence: which positions a string has where the files give none: ``first``, ``all`` or ``given``.
+        occurrence: which positions a string has where the files give none: ``first``, ``all`` or
+            ``given``.
         split: of a Hugging Face data set.
         divide: part -> weight, to divide the sentences at random; None keeps all.
         part: of ``divide``.

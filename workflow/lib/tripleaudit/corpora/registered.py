@@ -1,4 +1,6 @@
-"""Making the splits of registered corpora from their raw files (:mod:`tripleaudit.sources.registry`)."""
+"""Making the splits of registered corpora from their raw files
+(:mod:`tripleaudit.sources.registry`).
+"""
 
 from collections.abc import Callable, Collection, Iterable
 from itertools import islice
@@ -31,21 +33,25 @@ def read_registered(
     Args:
         raw_root: folder with the raw files under their registered names.
         occurrence: see :func:`tripleaudit.corpora.read_corpus`.
-        limit_each: keep only the first sentences of each file, as variants of a limited test set lie.
+        limit_each: keep only the first sentences of each file, as variants of a limited test set
+            lie.
         lower: lower-case and strip accents (:func:`~tripleaudit.corpora.corpus.uncased`).
         only, some_absent: keep the sentences of these relations alone, before any limit
-            (:func:`~tripleaudit.corpora.corpus.of_relations`). The note ``of_other_relations`` counts the others.
+            (:func:`~tripleaudit.corpora.corpus.of_relations`). The note ``of_other_relations``
+            counts the others.
 
     Raises:
-        UserError: unknown corpus or split, or a relation that no triple has; a file is missing, has another hash or
-            other counts than registered, or is broken.
+        UserError: unknown corpus or split, or a relation that no triple has; a file is missing, has
+            another hash or other counts than registered, or is broken.
     """
     entry = registry.corpus(name)
     for file in entry.raw_files(split):
         check_raw_file(file, file.below(raw_root))
 
     def read(file: str) -> Iterable[RawSentence]:
-        found = read_raw(Path(raw_root) / file, registry.raw_file(file).format or "auto", occurrence=occurrence)
+        found = read_raw(
+            Path(raw_root) / file, registry.raw_file(file).format or "auto", occurrence=occurrence
+        )
         if limit_each is None:
             return found
         return islice(of_relations(found, only, file, some_absent=True), limit_each)
@@ -67,7 +73,8 @@ def read_registered(
 
 
 def check_raw_file(file: RawFile, path: Path) -> None:
-    """Check a raw file against the registry: by its hash, else by its numbers of sentences and triples.
+    """Check a raw file against the registry: by its hash, else by its numbers of sentences and
+    triples.
 
     Raises:
         UserError: the file is missing or is not the registered one.
@@ -78,7 +85,9 @@ def check_raw_file(file: RawFile, path: Path) -> None:
         if (digest := sha256(path)) != file.sha256:
             raise UserError(f"{path}: sha256 is {digest}, expected {file.sha256}")
     elif file.expect and file.format:
-        report = build_corpus(read_raw(path, file.format), source=str(path), format=file.format).report
+        report = build_corpus(
+            read_raw(path, file.format), source=str(path), format=file.format
+        ).report
         counted = {"sentences": {report.sentences}, "triples": {report.triples, report.triples_raw}}
         for what, expected in file.expect.items():
             if not counted[what] & set(expected):
@@ -93,21 +102,31 @@ def _whole(plan: Split, read: Callable[[str], Iterable[RawSentence]]) -> list[Ra
     members = []
     for file in plan.files:
         drop = plan.drop.get(file, ())
-        members += [s for number, s in enumerate(read(file)) if number not in drop and s.text not in left_out]
+        members += [
+            s
+            for number, s in enumerate(read(file))
+            if number not in drop and s.text not in left_out
+        ]
     return members
 
 
 def _with_zero(
     entry: RegisteredCorpus, zero: Zero, split: str, read: Callable[[str], Iterable[RawSentence]]
 ) -> list[RawSentence]:
-    """The sentences of a split, and after them its share of the raw corpus's zero-triple sentences."""
+    """The sentences of a split, and after them its share of the raw corpus's zero-triple
+    sentences.
+    """
     positive = {name: _whole(plan, read) for name, plan in entry.whole.items()}
     texts = (sentence.text for members in positive.values() for sentence in members)
     found = find_zero(texts, (sentence for file in zero.files for sentence in read(file)))
-    sizes = fitting_sizes(len(found), zero.sizes, zero.least, f"{entry.name} ({', '.join(zero.files)})")
+    sizes = fitting_sizes(
+        len(found), zero.sizes, zero.least, f"{entry.name} ({', '.join(zero.files)})"
+    )
     chosen = deal(found, sizes, zero.seed)[split]
     added = [
-        RawSentence(f"zero-{number}", item.text.lower() if zero.lower else item.text, [], item.where)
+        RawSentence(
+            f"zero-{number}", item.text.lower() if zero.lower else item.text, [], item.where
+        )
         for number, item in enumerate(chosen)
     ]
     return positive[split] + added
@@ -118,7 +137,9 @@ def _divide(
 ) -> dict[str, list[RawSentence]]:
     members = [sentence for file in plan.files for sentence in read(file)]
     if plan.like:
-        examples = {part: [s for file in files for s in read(file)] for part, files in plan.like.items()}
+        examples = {
+            part: [s for file in files for s in read(file)] for part, files in plan.like.items()
+        }
         return split_like(members, examples, plan.seed)
     have = {sentence.text for sentence in members}
     for file in plan.zero_texts:

@@ -1,4 +1,6 @@
-"""What reading a corpus left out or changed, in sentences: one for each kind, with its count and two examples."""
+"""What reading a corpus left out or changed, in sentences: one for each kind, with its count and
+two examples.
+"""
 
 import logging
 import re
@@ -82,7 +84,8 @@ def remarks(report: "CorpusReport") -> dict[str, tuple[int, str]]:
 
 
 def stored_remarks(path: str | Path) -> list[str]:
-    """Return the sentences of :func:`remarks` of a report in a file, without the folders of what they name.
+    """Return the sentences of :func:`remarks` of a report in a file, without the folders of what
+    they name.
 
     Raises:
         UserError: it is no report.

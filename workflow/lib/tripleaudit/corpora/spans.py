@@ -1,15 +1,16 @@
 """Finding the character spans of entity strings in a sentence.
 
-Most benchmark corpora give entity strings only, in texts that are tokenised with blanks. A raw search would find
-"Chin" inside "China" first, so candidates are looked for on three levels, and the first level that has any decides:
+Most benchmark corpora give entity strings only, in texts that are tokenised with blanks. A raw
+search would find "Chin" inside "China" first, so candidates are looked for on three levels, and the
+first level that has any decides:
 
 ``word``       blanks (or the ends of the text) on both sides: the rule for the benchmarks;
 ``token``      the string neither begins nor ends inside a word (:mod:`tripleaudit.corpora.words`), so that "Paris" is
                found in "(Paris)." of texts that are not tokenised, and a name in scripts without blanks;
 ``substring``  anywhere, as for inflected forms.
 
-All spans of the benchmarks in :mod:`tripleaudit.corpora` are found on the level ``word``; how many are found on which
-level is part of every corpus report.
+All spans of the benchmarks in :mod:`tripleaudit.corpora` are found on the level ``word``; how many
+are found on which level is part of every corpus report.
 """
 
 from typing import Literal
@@ -20,8 +21,11 @@ Level = Literal["word", "token", "substring", "missing"]
 OCCURRENCES = ("first", "all", "given")
 
 
-def find_spans(text: str, entity: str, *, every: bool = False) -> tuple[list[tuple[int, int]], Level]:
-    """Find ``entity`` in ``text``: character spans (end exclusive) in reading order, and the level they are found on.
+def find_spans(
+    text: str, entity: str, *, every: bool = False
+) -> tuple[list[tuple[int, int]], Level]:
+    """Find ``entity`` in ``text``: character spans (end exclusive) in reading order, and the level
+    they are found on.
 
     Args:
         text: the sentence as it is; nothing is stripped, so offsets never shift.
@@ -36,7 +40,10 @@ def find_spans(text: str, entity: str, *, every: bool = False) -> tuple[list[tup
     position, size = text.find(entity) if entity else -1, len(entity)
     while position >= 0 and (every or not found["word"]):
         end = position + size
-        before, after = text[position - 1] if position else " ", text[end] if end < len(text) else " "
+        before, after = (
+            text[position - 1] if position else " ",
+            text[end] if end < len(text) else " ",
+        )
         if before.isspace() and after.isspace():
             level = "word"
         elif not cuts_word(text, position, end):

@@ -12,9 +12,12 @@ def load_sentences(path: str | Path) -> list[Sentence]:
     """Read all sentences of a JSON-lines file.
 
     Raises:
-        UserError: the file is missing, a line is not JSON, or a sentence is not well formed (file and line named).
+        UserError: the file is missing, a line is not JSON, or a sentence is not well formed (file
+            and line named).
     """
-    return [sentence_from_json(value, f"{path} line {number}") for number, value in read_jsonl(path)]
+    return [
+        sentence_from_json(value, f"{path} line {number}") for number, value in read_jsonl(path)
+    ]
 
 
 def load_set(path: str | Path) -> list[Sentence]:

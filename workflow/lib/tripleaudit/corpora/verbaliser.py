@@ -1,4 +1,6 @@
-"""Relations of a corpus in plain words, and back: what a language model reads of them; and names without spelling."""
+"""Relations of a corpus in plain words, and back: what a language model reads of them; and names
+without spelling.
+"""
 
 import re
 import unicodedata
@@ -11,14 +13,17 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 def plain_name(relation: str, parts: int = 1) -> str:
     """Return a relation in plain words, without a table.
 
-    The last ``parts`` components of a path or of a name with a colon are kept (``/people/person/place_lived``,
-    ``per:employee_of``), underscores become blanks and camel case is split (``leaderName`` -> ``leader name``).
+    The last ``parts`` components of a path or of a name with a colon are kept
+    (``/people/person/place_lived``, ``per:employee_of``), underscores become blanks and camel case
+    is split (``leaderName`` -> ``leader name``).
     """
     components = [part for part in re.split(r"[/:]+", relation) if part.strip("_ ")]
     if not components:
         return relation
     words = _CAMEL.sub(" ", " ".join(components[-parts:]).replace("_", " ")).split()
-    return " ".join(word if word.isupper() or word.isdigit() else word[0].lower() + word[1:] for word in words)
+    return " ".join(
+        word if word.isupper() or word.isdigit() else word[0].lower() + word[1:] for word in words
+    )
 
 
 class Verbaliser:
@@ -26,8 +31,8 @@ class Verbaliser:
 
     Args:
         relations: names in the corpus.
-        table: plain names of some of them; the others get :func:`plain_name`, with more components of their path
-            where two would be called the same.
+        table: plain names of some of them; the others get :func:`plain_name`, with more components
+            of their path where two would be called the same.
     """
 
     def __init__(self, relations: Iterable[str], table: Mapping[str, str] | None = None) -> None:
@@ -38,7 +43,11 @@ class Verbaliser:
             rest = [relation for relation in rest if relation not in self.names]
             candidates = {relation: plain_name(relation, parts) for relation in rest}
             counts, taken = Counter(candidates.values()), set(self.names.values())
-            fresh = {one: name for one, name in candidates.items() if counts[name] == 1 and name not in taken}
+            fresh = {
+                one: name
+                for one, name in candidates.items()
+                if counts[name] == 1 and name not in taken
+            }
             self.names.update(fresh)
         self.names.update({relation: relation for relation in rest if relation not in self.names})
         self._back = {_key(name): relation for relation, name in self.names.items()}
@@ -48,7 +57,9 @@ class Verbaliser:
         return self.names.get(relation) or self.table.get(relation) or plain_name(relation)
 
     def back(self, name: str) -> str:
-        """Return the corpus's relation of a plain name (case and underscores do not matter), else ``name`` itself."""
+        """Return the corpus's relation of a plain name (case and underscores do not matter),
+        else ``name`` itself.
+        """
         return self._back.get(_key(name), name)
 
 
@@ -57,9 +68,11 @@ def _key(name: str) -> str:
 
 
 def bare(text: str) -> str:
-    """Return a text without case, form of Unicode, punctuation, underscores and blanks; itself if nothing is left.
+    """Return a text without case, form of Unicode, punctuation, underscores and blanks; itself if
+    nothing is left.
 
-    ``Work_For``, ``WORK FOR`` and ``work-for`` are one; accents, marks of vowels and symbols such as ``+`` stay.
+    ``Work_For``, ``WORK FOR`` and ``work-for`` are one; accents, marks of vowels and symbols such
+    as ``+`` stay.
     """
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     return "".join(char for char in folded if unicodedata.category(char)[0] not in "PZC") or text

@@ -1,11 +1,11 @@
 """The definition of a word, for all scripts.
 
-A word is a run of letters and digits with their combining marks. Scripts that put no blanks between words (Han, kana,
-Thai, Lao, Myanmar, Khmer) do not show where a word ends, so each of their characters is a word. Everything else,
-underscores included, is a mark between words.
+A word is a run of letters and digits with their combining marks. Scripts that put no blanks between
+words (Han, kana, Thai, Lao, Myanmar, Khmer) do not show where a word ends, so each of their
+characters is a word. Everything else, underscores included, is a mark between words.
 
-Spans of entity strings, the findings of ``check``, the search for copies, the lookup baseline, Entity Noising and the
-augmented test set use these functions, so that they agree in every language.
+Spans of entity strings, the findings of ``check``, the search for copies, the lookup baseline,
+Entity Noising and the augmented test set use these functions, so that they agree in every language.
 """
 
 import re
@@ -66,13 +66,19 @@ def cuts_word(text: str, start: int, end: int) -> bool:
 
 
 def segment_spans(text: str) -> list[tuple[int, int]]:
-    """Return the spans of the pieces between blanks; in scripts without blanks, of each word and each mark."""
+    """Return the spans of the pieces between blanks; in scripts without blanks, of each word and
+    each mark.
+    """
     return list(_segments(text))
 
 
 def segments(text: str) -> list[str]:
-    """Return the texts of :func:`segment_spans`; in scripts with blanks between words, ``text.split()``."""
-    return [text[start:end] for start, end in _segments(text)] if has_unspaced(text) else text.split()
+    """Return the texts of :func:`segment_spans`; in scripts with blanks between words,
+    ``text.split()``.
+    """
+    return (
+        [text[start:end] for start, end in _segments(text)] if has_unspaced(text) else text.split()
+    )
 
 
 def word_and_mark_spans(text: str) -> list[tuple[int, int]]:

@@ -1,4 +1,6 @@
-"""Sentences in the forms that other programs read: CSV, Parquet, brat, DocRED; each is read back to equal triples."""
+"""Sentences in the forms that other programs read: CSV, Parquet, brat, DocRED; each is read back
+to equal triples.
+"""
 
 import csv
 import io
@@ -16,7 +18,17 @@ if TYPE_CHECKING:
     import pyarrow
     from datasets import DatasetDict
 
-COLUMNS = ("id", "text", "subject", "relation", "object", "subject_start", "subject_end", "object_start", "object_end")
+COLUMNS = (
+    "id",
+    "text",
+    "subject",
+    "relation",
+    "object",
+    "subject_start",
+    "subject_end",
+    "object_start",
+    "object_end",
+)
 
 
 def write_csv(path: Path, sentences: Sequence[Sentence]) -> None:
@@ -31,8 +43,15 @@ def write_csv(path: Path, sentences: Sequence[Sentence]) -> None:
         for sentence in sentences:
             for triple in sentence.triples:
                 if not triple.subject.text or not triple.object.text:
-                    raise UserError(f"{path.name}: an entity of {sentence.id} is an empty string, expected some text")
-                positions = (triple.subject.start, triple.subject.end, triple.object.start, triple.object.end)
+                    raise UserError(
+                        f"{path.name}: an entity of {sentence.id} is an empty string, expected some text"
+                    )
+                positions = (
+                    triple.subject.start,
+                    triple.subject.end,
+                    triple.object.start,
+                    triple.object.end,
+                )
                 rows.writerow((sentence.id, sentence.text, *triple.strings, *positions))
             if not sentence.triples:
                 rows.writerow((sentence.id, sentence.text, *[""] * (len(COLUMNS) - 2)))
@@ -41,18 +60,24 @@ def write_csv(path: Path, sentences: Sequence[Sentence]) -> None:
 def table_of(sentences: Sequence[Sentence], like: Sequence[Sentence] = ()) -> "pyarrow.Table":
     """Return one sentence a row, its triples as a list of objects with spans.
 
-    Offsets are of characters, end exclusive, null for an entity that is not in the text; types and scores are there
-    where any of the sentences, or of those that it is to be ``like``, has one.
+    Offsets are of characters, end exclusive, null for an entity that is not in the text; types and
+    scores are there where any of the sentences, or of those that it is to be ``like``, has one.
     """
     import pyarrow
 
     triples = [triple for sentence in (*sentences, *like) for triple in sentence.triples]
     position = {"start": pyarrow.int64(), "end": pyarrow.int64(), "text": pyarrow.string()}
     typed = {"type": pyarrow.string()} if any(triple.typed for triple in triples) else {}
-    scored = {"score": pyarrow.float64()} if any(triple.score is not None for triple in triples) else {}
+    scored = (
+        {"score": pyarrow.float64()} if any(triple.score is not None for triple in triples) else {}
+    )
     span = pyarrow.struct({**position, **typed})
-    triple = pyarrow.struct({"subject": span, "relation": pyarrow.string(), "object": span, **scored})
-    schema = pyarrow.schema({"id": pyarrow.string(), "text": pyarrow.string(), "triples": pyarrow.list_(triple)})
+    triple = pyarrow.struct(
+        {"subject": span, "relation": pyarrow.string(), "object": span, **scored}
+    )
+    schema = pyarrow.schema(
+        {"id": pyarrow.string(), "text": pyarrow.string(), "triples": pyarrow.list_(triple)}
+    )
     return pyarrow.Table.from_pylist([sentence.to_json() for sentence in sentences], schema=schema)
 
 
@@ -65,25 +90,32 @@ def write_parquet(path: Path, sentences: Sequence[Sentence]) -> None:
 
 
 def to_dataset_dict(splits: Mapping[str, Iterable[Sentence]]) -> "DatasetDict":
-    """Return one data set a split, a :func:`table_of` its sentences, which is read back to equal ones."""
+    """Return one data set a split, a :func:`table_of` its sentences, which is read back to equal
+    ones.
+    """
     from datasets import Dataset, DatasetDict
 
     lists = {name: list(sentences) for name, sentences in splits.items()}
     everything = [sentence for sentences in lists.values() for sentence in sentences]
-    return DatasetDict({name: Dataset(table_of(sentences, everything)) for name, sentences in lists.items()})
+    return DatasetDict(
+        {name: Dataset(table_of(sentences, everything)) for name, sentences in lists.items()}
+    )
 
 
 def write_brat(path: Path, sentences: Sequence[Sentence]) -> None:
     """Write the texts, one a line, and next to them (``.ann``) the entities and relations.
 
     Raises:
-        UserError: a text has a line break, a relation a blank, or an entity no position; brat cannot say that.
+        UserError: a text has a line break, a relation a blank, or an entity no position; brat
+            cannot say that.
     """
     text, lines, entities, relations = io.StringIO(), [], 0, 0
     for sentence in sentences:
         begin, names = text.tell(), {}
         if len(sentence.text.splitlines()) != 1 or not sentence.text.strip():
-            raise UserError(f"{path.name}: the text of {sentence.id} is not one line, which a sentence is in brat")
+            raise UserError(
+                f"{path.name}: the text of {sentence.id} is not one line, which a sentence is in brat"
+            )
         for triple in sentence.triples:
             for span in (triple.subject, triple.object):
                 if span not in names:
@@ -116,9 +148,16 @@ def write_docred(path: Path, sentences: Sequence[Sentence]) -> None:
     for sentence in sentences:
         tokens = sentence.text.split(" ")
         ends = [end - 1 for end in accumulate(len(token) + 1 for token in tokens)]
-        first = {end - len(token): number for number, (token, end) in enumerate(zip(tokens, ends, strict=True))}
+        first = {
+            end - len(token): number
+            for number, (token, end) in enumerate(zip(tokens, ends, strict=True))
+        }
         last = {end: number for number, end in enumerate(ends, 1)}
-        spans = list(dict.fromkeys(part for triple in sentence.triples for part in (triple.subject, triple.object)))
+        spans = list(
+            dict.fromkeys(
+                part for triple in sentence.triples for part in (triple.subject, triple.object)
+            )
+        )
         entities = []
         for span in spans:
             start, end = _position(path, sentence, span)
@@ -127,12 +166,21 @@ def write_docred(path: Path, sentences: Sequence[Sentence]) -> None:
                     f"{path.name}: the entity {span.text!r} of {sentence.id} is not a sequence of whole tokens"
                 )
             kind = span.type or "MISC"
-            entities.append([{"name": span.text, "sent_id": 0, "pos": [first[start], last[end]], "type": kind}])
+            entities.append(
+                [{"name": span.text, "sent_id": 0, "pos": [first[start], last[end]], "type": kind}]
+            )
         labels = [
-            {"h": spans.index(triple.subject), "t": spans.index(triple.object), "r": triple.relation, "evidence": [0]}
+            {
+                "h": spans.index(triple.subject),
+                "t": spans.index(triple.object),
+                "r": triple.relation,
+                "evidence": [0],
+            }
             for triple in sentence.triples
         ]
-        documents.append({"title": sentence.id, "sents": [tokens], "vertexSet": entities, "labels": labels})
+        documents.append(
+            {"title": sentence.id, "sents": [tokens], "vertexSet": entities, "labels": labels}
+        )
     write_json(path, documents)
 
 

@@ -21,7 +21,11 @@ from tripleaudit.scoring.metrics import in_stratum
 from tripleaudit.scoring.parts import by_relation
 from tripleaudit.scoring.scores import CLASSIFICATION, KEYS
 
-OF_SYSTEM: Final = ("extractor", "noise", "training")  # in which two sides may differ as a whole, and still be compared
+OF_SYSTEM: Final = (
+    "extractor",
+    "noise",
+    "training",
+)  # in which two sides may differ as a whole, and still be compared
 PAIRED_BY: Final = tuple(name for name in KEYS if name not in ("study", "seed"))
 
 
@@ -55,7 +59,10 @@ class Compared:
             "seeds": dict(zip(("first", "second"), self.seeds, strict=True)),
             "marks": dict(zip(("first", "second"), self.marks, strict=True)),
             "all": self.total.to_json(),
-            **{name: {one.label: one.to_json() for one in block} for name, block in self.blocks.items()},
+            **{
+                name: {one.label: one.to_json() for one in block}
+                for name, block in self.blocks.items()
+            },
             "changed": None if self.changed is None else [one.to_json() for one in self.changed],
         }
 
@@ -96,9 +103,11 @@ def compare(
     matching: str,
     how: Mapping[str, Any],
 ) -> Comparison:
-    """Pair the runs of two sides by what they are, and compare each pair of systems over all their seeds.
+    """Pair the runs of two sides by what they are, and compare each pair of systems over all their
+    seeds.
 
-    A side that consists of one extractor (or noise, or training setting) alone is compared with another one of it.
+    A side that consists of one extractor (or noise, or training setting) alone is compared with
+    another one of it.
 
     Raises:
         UserError: nothing is on both sides, or a pair was scored on different sentences.
@@ -106,7 +115,9 @@ def compare(
     ignored = [
         name
         for name in OF_SYSTEM
-        if all(len({run.counts.keys.get(name, "") for run in side}) == 1 for side in (first, second))
+        if all(
+            len({run.counts.keys.get(name, "") for run in side}) == 1 for side in (first, second)
+        )
     ]
     sides = [_grouped(side, ignored) for side in (first, second)]
     both = [keys for keys in sides[0] if keys in sides[1]]
@@ -126,8 +137,12 @@ def compare(
             left_out += [f"{run.name}" for side in runs for run in side[number:]]
         chosen.append((runs[0][:number], runs[1][:number]))
     counted = [_counts(*pair, matching) for pair in chosen]
-    same = all([run.seed for run in first] == [run.seed for run in second] for first, second in chosen)
-    totals = differences({str(number): counts for number, counts in enumerate(counted)}, how, shared=same)
+    same = all(
+        [run.seed for run in first] == [run.seed for run in second] for first, second in chosen
+    )
+    totals = differences(
+        {str(number): counts for number, counts in enumerate(counted)}, how, shared=same
+    )
     pairs = [
         _compared(*pair, counts, total, matching, how)
         for pair, counts, total in zip(chosen, counted, totals, strict=True)
@@ -139,7 +154,9 @@ def _alone(own: Mapping[tuple[str, ...], Any], other: Mapping[tuple[str, ...], A
     return [" ".join(filter(None, keys)) for keys in own if keys not in other]
 
 
-def _grouped(runs: Sequence[ScoredRun], ignored: Sequence[str]) -> dict[tuple[str, ...], list[ScoredRun]]:
+def _grouped(
+    runs: Sequence[ScoredRun], ignored: Sequence[str]
+) -> dict[tuple[str, ...], list[ScoredRun]]:
     found: dict[tuple[str, ...], list[ScoredRun]] = {}
     for run in runs:
         keys = tuple(run.counts.keys.get(name, "") for name in PAIRED_BY if name not in ignored)
@@ -165,7 +182,9 @@ def _counts(first: Sequence[ScoredRun], second: Sequence[ScoredRun], matching: s
     for run in [*first, *second]:
         own = run.counts.counts
         if matching not in own and CLASSIFICATION not in own:
-            raise UserError(f"{run.name}: was not scored under {matching}, only under {', '.join(own)}")
+            raise UserError(
+                f"{run.name}: was not scored under {matching}, only under {', '.join(own)}"
+            )
         if run.counts.ids != ids:
             absent = len(set(ids) ^ set(run.counts.ids))
             raise UserError(
@@ -174,7 +193,9 @@ def _counts(first: Sequence[ScoredRun], second: Sequence[ScoredRun], matching: s
             )
         numbers = _of(run, matching)[:, 2]
         if gold is not None and not np.array_equal(gold, numbers):
-            raise UserError(f"{run.name}: was scored against other gold triples than {first[0].name}")
+            raise UserError(
+                f"{run.name}: was scored against other gold triples than {first[0].name}"
+            )
         gold = numbers
     stacked = [np.stack([_of(run, matching) for run in side], axis=1) for side in (first, second)]
     return stacked[0], stacked[1], first[0].counts.units()
@@ -193,8 +214,13 @@ def _compared(
     matching: str,
     how: Mapping[str, Any],
 ) -> Compared:
-    keys = [{name: runs[0].counts.keys.get(name, "") for name in PAIRED_BY} for runs in (first, second)]
-    named = {name: one if one == keys[1][name] else f"{one} → {keys[1][name]}" for name, one in keys[0].items()}
+    keys = [
+        {name: runs[0].counts.keys.get(name, "") for name in PAIRED_BY} for runs in (first, second)
+    ]
+    named = {
+        name: one if one == keys[1][name] else f"{one} → {keys[1][name]}"
+        for name, one in keys[0].items()
+    }
     blocks: dict[str, Sequence[Difference]] = {}
     changed = None
     if CLASSIFICATION not in first[0].counts.counts:
@@ -202,14 +228,20 @@ def _compared(
         masks = {name: in_stratum(strata, name) for name in STRATA}
         units = {name: first[0].counts.units(name) for name in STRATA}
         parts: dict[str, Any] = {
-            "strata": {name: (counts[0][mask], counts[1][mask], units[name]) for name, mask in masks.items()}
+            "strata": {
+                name: (counts[0][mask], counts[1][mask], units[name])
+                for name, mask in masks.items()
+            }
         }
         parts["cardinality"] = by_cardinality(counts)
         sides = [[run.sentences for run in runs] for runs in (first, second)]
         if all(one is not None for side in sides for one in side):
             gold = sides[0][0][0]
             predicted = [[one[1] for one in side] for side in sides]
-            size, found = len(first), by_relation(gold, [run for side in predicted for run in side], matching)
+            size, found = (
+                len(first),
+                by_relation(gold, [run for side in predicted for run in side], matching),
+            )
             every_unit = counts[2]
             parts["relations"] = {
                 name: (part.counts[:, :size], part.counts[:, size:], part.units(every_unit))

@@ -35,13 +35,17 @@ def overview(result: Comparison) -> Table:
 
 
 def details(pair: Compared, most_relations: int | None = None) -> Table:
-    """One row for each stratum, number of triples and relation; of the relations, those that changed most."""
+    """One row for each stratum, number of triples and relation; of the relations, those that
+    changed most.
+    """
     rows = [Row("All", _cells(pair.total, pair.marks), "")]
     notes = []
     for name, block in pair.blocks.items():
         shown = list(block)
         if name == "relations" and most_relations is not None and len(block) > most_relations:
-            shown = sorted(block, key=lambda one: (one.corrected, -abs(one.change()) * one.sentences))[:most_relations]
+            shown = sorted(
+                block, key=lambda one: (one.corrected, -abs(one.change()) * one.sentences)
+            )[:most_relations]
             notes.append(f"{len(shown)} of {len(block)} relations are shown.")
         rows += [Row(_label(one.label), _cells(one, pair.marks), HEADINGS[name]) for one in shown]
     return Table("details", pair.name or "All runs", COLUMNS, rows, "", "", notes=notes)
@@ -50,7 +54,8 @@ def details(pair: Compared, most_relations: int | None = None) -> Table:
 def to_page(result: Comparison, form: str, show: int | None = None) -> str:
     """Everything as ``md`` or ``html``; with ``show``, the ``md`` of a terminal.
 
-    There, of several pairs only the overview; of one, the relations that changed most, and ``show`` sentences.
+    There, of several pairs only the overview; of one, the relations that changed most, and ``show``
+    sentences.
     """
     most = MOST_SENTENCES // max(1, len(result.pairs)) if show is None else show
     relations = None if show is None else RELATIONS_IN_TEXT
@@ -62,7 +67,8 @@ def to_page(result: Comparison, form: str, show: int | None = None) -> str:
         .render(
             overview=overview(result),
             pairs=[
-                (pair, details(pair, relations), _heading(pair, most), (pair.changed or ())[:most]) for pair in pairs
+                (pair, details(pair, relations), _heading(pair, most), (pair.changed or ())[:most])
+                for pair in pairs
             ],
             runs=_runs,
             to_markdown=lambda table: Markup(to_markdown(table).strip()),
@@ -81,9 +87,20 @@ def _cells(one: Difference, marks: tuple[str, str]) -> tuple[Cell, ...]:
         bold = metric == "f1" and one.clear
         return Cell(value, low=low, high=high, text=number(value, 1, sign=True) + either, bold=bold)
 
-    first, second = (Cell(100 * side[2], mark=mark) for side, mark in zip((one.first, one.second), marks, strict=True))
+    first, second = (
+        Cell(100 * side[2], mark=mark)
+        for side, mark in zip((one.first, one.second), marks, strict=True)
+    )
     tested = Cell(one.corrected, digits=4)
-    return Cell(one.sentences, digits=0), first, second, change("f1"), tested, change("precision"), change("recall")
+    return (
+        Cell(one.sentences, digits=0),
+        first,
+        second,
+        change("f1"),
+        tested,
+        change("precision"),
+        change("recall"),
+    )
 
 
 def _label(name: str) -> str:
@@ -97,7 +114,9 @@ def _notes(result: Comparison) -> list[str]:
         f"p: randomisation test of the F1s, Holm-corrected within its block; bold where it is below {ALPHA} "
         "and the interval leaves 0 out.",
     ]
-    if any(one.label == EMPTY for pair in result.pairs for one in pair.blocks.get("cardinality", ())):
+    if any(
+        one.label == EMPTY for pair in result.pairs for one in pair.blocks.get("cardinality", ())
+    ):
         notes.append(
             "Sentences without gold triples: F1 is 0 for everybody, so the share left empty stands in its place."
         )
@@ -105,9 +124,13 @@ def _notes(result: Comparison) -> list[str]:
     for side, names in zip("AB", result.alone, strict=True):
         if names:
             more = ", …" if len(names) > 3 else ""
-            notes.append(f"{len(names)} runs are in {side} alone and not compared: {', '.join(names[:3])}{more}.")
+            notes.append(
+                f"{len(names)} runs are in {side} alone and not compared: {', '.join(names[:3])}{more}."
+            )
     if result.unequal:
-        notes.append(f"{len(result.unequal)} runs of further seeds are left out, because the other side has fewer.")
+        notes.append(
+            f"{len(result.unequal)} runs of further seeds are left out, because the other side has fewer."
+        )
     return notes
 
 
@@ -123,6 +146,14 @@ def _runs(one: ChangedSentence) -> Iterator[tuple[str, str, str]]:
     for triple in one.triples:
         gained = triple.second > triple.first
         verdict = "better" if gained == triple.correct else "worse"
-        often = "" if {triple.first, triple.second} == {0, 1} else f" (in {triple.first} → {triple.second} runs)"
+        often = (
+            ""
+            if {triple.first, triple.second} == {0, 1}
+            else f" (in {triple.first} → {triple.second} runs)"
+        )
         kind = "correct" if triple.correct else "wrong"
-        yield verdict, "+" if gained else "−", f"{kind}: {' | '.join(map(clean, triple.strings))}{often}"
+        yield (
+            verdict,
+            "+" if gained else "−",
+            f"{kind}: {' | '.join(map(clean, triple.strings))}{often}",
+        )

@@ -1,7 +1,9 @@
-"""Two systems on the same sentences: differences with intervals and tests, and the sentences that changed.
+"""Two systems on the same sentences: differences with intervals and tests, and the sentences that
+changed.
 
-All differences are the second system minus the first. Where systems have several runs (seeds), values are means over
-runs, and intervals and tests know the luck of the runs (:mod:`tripleaudit.scoring.bootstrap` and ``significance``).
+All differences are the second system minus the first. Where systems have several runs (seeds),
+values are means over runs, and intervals and tests know the luck of the runs
+(:mod:`tripleaudit.scoring.bootstrap` and ``significance``).
 """
 
 from collections import Counter
@@ -58,11 +60,15 @@ class Difference(difference.Difference):
         return {**value, "p": self.p, "p_holm": self.corrected}
 
 
-def differences(blocks: Mapping[str, Counts], how: Mapping[str, Any], *, shared: bool = False) -> list[Difference]:
-    """Test what belongs together; p-values are corrected for its number. Blocks without sentences are left out.
+def differences(
+    blocks: Mapping[str, Counts], how: Mapping[str, Any], *, shared: bool = False
+) -> list[Difference]:
+    """Test what belongs together; p-values are corrected for its number. Blocks without sentences
+    are left out.
 
     Args:
-        how: ``replicates``, ``shuffles`` and ``seed`` (:func:`~tripleaudit.scoring.difference.between`).
+        how: ``replicates``, ``shuffles`` and ``seed``
+            (:func:`~tripleaudit.scoring.difference.between`).
         shared: whether the runs of both systems, one by one, share a seed.
     """
     blocks = {label: counts for label, counts in blocks.items() if len(counts[0])}
@@ -80,13 +86,18 @@ def differences(blocks: Mapping[str, Counts], how: Mapping[str, Any], *, shared:
 def by_cardinality(counts: Counts) -> dict[str, Counts]:
     """Divide sentences by their number of gold triples.
 
-    Where that is 0, F1 is 0 for everybody; what is compared instead is the share of sentences that are left empty.
+    Where that is 0, F1 is 0 for everybody; what is compared instead is the share of sentences that
+    are left empty.
     """
     first, second, units = counts
     gold = first[:, 0, 2]
     empty = [(side[gold == 0][..., 1:2] == 0).astype(np.int64) for side in (first, second)]
-    as_counts = [np.concatenate([each, np.ones_like(each), np.ones_like(each)], axis=-1) for each in empty]
-    found: dict[str, Counts] = {EMPTY: (as_counts[0], as_counts[1], list(compress(units, gold == 0)))}
+    as_counts = [
+        np.concatenate([each, np.ones_like(each), np.ones_like(each)], axis=-1) for each in empty
+    ]
+    found: dict[str, Counts] = {
+        EMPTY: (as_counts[0], as_counts[1], list(compress(units, gold == 0)))
+    }
     for number in range(1, MOST + 1):
         chosen = gold >= number if number == MOST else gold == number
         label = f"{number}+" if number == MOST else str(number)
@@ -104,7 +115,12 @@ class ChangedTriple:
     second: int
 
     def to_json(self) -> dict[str, Any]:
-        return {"triple": self.strings, "correct": self.correct, "first": self.first, "second": self.second}
+        return {
+            "triple": self.strings,
+            "correct": self.correct,
+            "first": self.first,
+            "second": self.second,
+        }
 
 
 @dataclass(frozen=True)
@@ -116,13 +132,21 @@ class ChangedSentence:
 
     @property
     def gain(self) -> int:
-        """How many triples the second system gets right, or rightly leaves out, more than the first; over all runs."""
+        """How many triples the second system gets right, or rightly leaves out, more than the
+        first; over all runs.
+        """
         return sum((one.second - one.first) * (1 if one.correct else -1) for one in self.triples)
 
     def to_json(self) -> dict[str, Any]:
         gold = list(dict.fromkeys(triple.strings for triple in self.sentence.triples))
         triples = [one.to_json() for one in self.triples]
-        return {"id": self.sentence.id, "text": self.sentence.text, "gold": gold, "changed": triples, "gain": self.gain}
+        return {
+            "id": self.sentence.id,
+            "text": self.sentence.text,
+            "gold": gold,
+            "changed": triples,
+            "gain": self.gain,
+        }
 
 
 def changed_sentences(
@@ -142,7 +166,10 @@ def changed_sentences(
         runs: list[Counter[Hashable]] = []
         for side in sides:
             said = [reversed(run[number].triples) for run in side]
-            own = [{key: one.strings for one in triples for key in reduced([one], rule)} for triples in said]
+            own = [
+                {key: one.strings for one in triples for key in reduced([one], rule)}
+                for triples in said
+            ]
             runs.append(Counter(key for each in own for key in each))
             for each in own:
                 strings |= {key: value for key, value in each.items() if key not in strings}

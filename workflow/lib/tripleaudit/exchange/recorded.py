@@ -1,4 +1,6 @@
-"""The sentences behind counts, found in a study by what the provenance of its scores has recorded."""
+"""The sentences behind counts, found in a study by what the provenance of its scores has
+recorded.
+"""
 
 from pathlib import Path
 
@@ -15,7 +17,8 @@ def sidecar_in(study: Path, counts: Path) -> Path:
 
 
 def inputs_of(study: Path, counts: Path) -> dict[str, Path | None]:
-    """Return the recorded files of :data:`ROLES` that counts of a study were made from, None for those that are gone.
+    """Return the recorded files of :data:`ROLES` that counts of a study were made from, None for
+    those that are gone.
 
     Raises:
         UserError: the scores have no provenance, or a file has changed since.
@@ -32,6 +35,8 @@ def _now(study: Path, recorded: dict[str, str], counts: Path) -> Path | None:
         path = Path(study, *parts[start:])
         if path.is_file():
             if sha256(path) != recorded.get("sha256"):
-                raise UserError(f"{path}: has changed since {counts} was counted from it; score it again")
+                raise UserError(
+                    f"{path}: has changed since {counts} was counted from it; score it again"
+                )
             return path
     return None

@@ -20,7 +20,12 @@ from tripleaudit.tables.loading import load_inputs
 
 Source = str | Path | Given
 Pair = tuple[list[Sentence], list[Sentence]]
-PARTS = ("counts", "predictions", "scores", "models")  # folders of a study whose subfolders are its runs
+PARTS = (
+    "counts",
+    "predictions",
+    "scores",
+    "models",
+)  # folders of a study whose subfolders are its runs
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,8 @@ class ScoredRun:
         counts: of each sentence, with the keys of the run.
         study: its folder, in which the sentences are found.
         given: gold and predicted sentences, where they are known already.
-        mark: what the study's tables mark its scores with, of a training that was still rising or may have been.
+        mark: what the study's tables mark its scores with, of a training that was still rising or
+            may have been.
     """
 
     name: str
@@ -47,7 +53,8 @@ class ScoredRun:
 
     @cached_property
     def sentences(self) -> Pair | None:
-        """Gold and predicted sentences in the order of the counts; None for a classifier or where they are gone.
+        """Gold and predicted sentences in the order of the counts; None for a classifier or where
+        they are gone.
 
         Raises:
             UserError: a file is not the one that was scored.
@@ -65,24 +72,32 @@ class ScoredRun:
         if len(guess) < len(right):  # a system that was queried about some sentences alone
             queried = {sentence.id for sentence in guess}
             right = [sentence for sentence in right if sentence.id in queried]
-        right, guess = paired(right, guess, str(gold), str(predictions), settings.get("only_with_triples", False))
+        right, guess = paired(
+            right, guess, str(gold), str(predictions), settings.get("only_with_triples", False)
+        )
         if "decisions" in found:
             scores = gate.scores_for(guess, gate.load_decisions(found["decisions"]))
             guess = gate.passed(guess, scores > settings.get("threshold", gate.THRESHOLD))
         if [sentence.id for sentence in right] != self.counts.ids:
-            raise UserError(f"{gold}: has other sentences than {self.name}, which was counted from it")
+            raise UserError(
+                f"{gold}: has other sentences than {self.name}, which was counted from it"
+            )
         return right, guess
 
 
 def runs_of_files(
-    gold: Source | None, predictions: Source, name: str, train: Source | None, missing: str = "refuse", **options: Any
+    gold: Source | None,
+    predictions: Source,
+    name: str,
+    train: Source | None,
+    missing: str = "refuse",
+    **options: Any,
 ) -> ScoredRun:
     """Score predictions; without ``gold`` it must hold its gold triples itself.
 
     Args:
-        gold, predictions, train: files or given sentences.
-        name: of the system.
-        missing: what sentences without a prediction mean, see :func:`~tripleaudit.scoring.sides.load_pair`.
+        gold, predictions, train: files or given sentences. name: of the system. missing: what
+        sentences without a prediction mean, see :func:`~tripleaudit.scoring.sides.load_pair`.
         options: format and columns of the files.
 
     Raises:
@@ -91,14 +106,21 @@ def runs_of_files(
     from tripleaudit.corpora.readers import read_corpus
 
     if gold is None and (isinstance(predictions, Given) or not holds_gold(predictions)):
-        raise UserError(f"{predictions}: holds no gold triples with the predictions; expected GOLD as third argument")
-    right, guess = load_pair(predictions if gold is None else gold, predictions, missing=missing, **options)
+        raise UserError(
+            f"{predictions}: holds no gold triples with the predictions; expected GOLD as third argument"
+        )
+    right, guess = load_pair(
+        predictions if gold is None else gold, predictions, missing=missing, **options
+    )
     seen = None if train is None else read_corpus(train, **options).sentences
-    return ScoredRun(str(predictions), count_run(right, guess, {"extractor": name}, seen), given=(right, guess))
+    return ScoredRun(
+        str(predictions), count_run(right, guess, {"extractor": name}, seen), given=(right, guess)
+    )
 
 
 def runs_of_study(folder: Path) -> list[ScoredRun]:
-    """Return the scored runs of ``results/STUDY``, or of a folder within it such as ``predictions/CORPUS/…``.
+    """Return the scored runs of ``results/STUDY``, or of a folder within it such as
+    ``predictions/CORPUS/…``.
 
     Raises:
         UserError: nothing there was scored.
@@ -119,5 +141,7 @@ def runs_of_study(folder: Path) -> list[ScoredRun]:
             mark = trainings.mark(run_of(counts.keys)).replace(UNEQUAL, "")  # of pairs of trainings
             found.append(ScoredRun(str(path), counts, study, mark=mark))
     if not found:
-        raise UserError(f"{folder}: no scored run is here; expected results/STUDY of a study that was scored")
+        raise UserError(
+            f"{folder}: no scored run is here; expected results/STUDY of a study that was scored"
+        )
     return found

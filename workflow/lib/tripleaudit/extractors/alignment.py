@@ -3,13 +3,15 @@
 A text is tokenised once by a fast tokenizer. Three layouts exist:
 
 - ``subword``: specials and word pieces, as the tokenizer gives them;
-- ``marker``: one marker token follows the pieces of every whitespace word; the last token of an entity is then the
-  marker of its last word, so that start and end of an entity always differ (OneRel, Shang et al., AAAI 2022);
+- ``marker``: one marker token follows the pieces of every whitespace word; the last token of an
+  entity is then the marker of its last word, so that start and end of an entity always differ
+  (OneRel, Shang et al., AAAI 2022);
 - ``exclusive``: the tokens of ``subword``; the model tags the token after an entity as its end
   (:mod:`tripleaudit.extractors.casrel`), so that a special token has to follow the text.
 
-Words end at blanks, in scripts without blanks after every word and mark. With ``words: marks`` they end at punctuation
-marks, too, as natural text needs it ("born in Kiel."): markers, PFN and PtrNet otherwise lose entities that touch one.
+Words end at blanks, in scripts without blanks after every word and mark. With ``words: marks`` they
+end at punctuation marks, too, as natural text needs it ("born in Kiel."): markers, PFN and PtrNet
+otherwise lose entities that touch one.
 
 Predictions are always slices of the original text, never re-joined word pieces.
 """
@@ -36,10 +38,10 @@ class Alignment:
     """One tokenised text; all arrays have length L (tokens, specials included).
 
     Attributes:
-        starts, ends: character offsets of each token (end exclusive); zero-width for specials and markers.
-        word_ids: number of the word that the token belongs to, -1 for specials.
-        markers: whether a token is a word-end marker; None in the ``subword`` layout.
-        truncated: whether tokens of the text were cut off.
+        starts, ends: character offsets of each token (end exclusive); zero-width for specials and
+        markers. word_ids: number of the word that the token belongs to, -1 for specials. markers:
+        whether a token is a word-end marker; None in the ``subword`` layout. truncated: whether
+        tokens of the text were cut off.
     """
 
     input_ids: np.ndarray
@@ -53,10 +55,16 @@ class Alignment:
         return len(self.input_ids)
 
     def tokens(self, start: int, end: int) -> tuple[int, int] | None:
-        """Return the inclusive token span of the characters [start, end), or None where no token span fits exactly."""
+        """Return the inclusive token span of the characters [start, end), or None where no token
+        span fits exactly.
+        """
         first = int(np.searchsorted(self.ends, start, side="right"))
         last = int(np.searchsorted(self.starts, end, side="left")) - 1
-        if not 0 <= first <= last < len(self) or self.word_ids[first] < 0 or self.word_ids[last] < 0:
+        if (
+            not 0 <= first <= last < len(self)
+            or self.word_ids[first] < 0
+            or self.word_ids[last] < 0
+        ):
             return None
         if self.markers is not None:  # the span ends with the marker of its last word
             stop = int(np.flatnonzero(self.word_ids >= 0)[-1]) + 1  # word ids rise up to there
@@ -68,16 +76,26 @@ class Alignment:
         return first, last
 
     def first_of_word(self, tokens: np.ndarray) -> np.ndarray:
-        """Return which of these token indices are the first of their word, bool of the same shape."""
+        """Return which of these token indices are the first of their word, bool of the same
+        shape.
+        """
         return np.diff(self.word_ids, prepend=-1)[tokens] != 0
 
     def last_of_word(self, tokens: np.ndarray) -> np.ndarray:
-        """Return which of these token indices are the last of their word, bool of the same shape."""
+        """Return which of these token indices are the last of their word, bool of the same
+        shape.
+        """
         return np.diff(self.word_ids, append=-1)[tokens] != 0
 
     def characters(self, first: int, last: int) -> tuple[int, int] | None:
-        """Return the characters [start, end) of an inclusive token span, or None if it is empty or holds no text."""
-        if not 0 <= first <= last < len(self) or self.word_ids[first] < 0 or self.word_ids[last] < 0:
+        """Return the characters [start, end) of an inclusive token span, or None if it is empty
+        or holds no text.
+        """
+        if (
+            not 0 <= first <= last < len(self)
+            or self.word_ids[first] < 0
+            or self.word_ids[last] < 0
+        ):
             return None
         start, end = int(self.starts[first]), int(self.ends[last])
         return (start, end) if start < end else None
@@ -89,13 +107,14 @@ class Aligner:
     Args:
         tokenizer: a fast tokenizer (character offsets are needed).
         layout: ``subword``, ``marker`` or ``exclusive``.
-        marker: the marker token of the ``marker`` layout; the first of ``MARKERS`` in the vocabulary if None.
+        marker: the marker token of the ``marker`` layout; the first of ``MARKERS`` in the
+            vocabulary if None.
         limit: the most tokens the encoder takes, specials and markers included.
         words: where words end: at ``blanks``, or at blanks and ``marks``.
 
     Raises:
-        UserError: the tokenizer gives no offsets, has no token that can serve as a marker, or appends no special token
-            that the ``exclusive`` layout needs.
+        UserError: the tokenizer gives no offsets, has no token that can serve as a marker, or
+            appends no special token that the ``exclusive`` layout needs.
     """
 
     def __init__(
@@ -107,7 +126,9 @@ class Aligner:
         words: str = "blanks",
     ):
         if layout not in (*LAYOUTS, EXCLUSIVE):
-            raise UserError(f"layout {layout!r} is unknown; expected one of {', '.join((*LAYOUTS, EXCLUSIVE))}")
+            raise UserError(
+                f"layout {layout!r} is unknown; expected one of {', '.join((*LAYOUTS, EXCLUSIVE))}"
+            )
         if not getattr(tokenizer, "is_fast", False):
             raise UserError(
                 f"the tokenizer {type(tokenizer).__name__} of the encoder gives no character offsets; "
@@ -118,7 +139,9 @@ class Aligner:
         self.pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
         probe = tokenizer("a", return_special_tokens_mask=True)
         specials = probe["special_tokens_mask"]
-        inner = [index for index, special in enumerate(specials) if not special] or [len(specials) // 2]
+        inner = [index for index, special in enumerate(specials) if not special] or [
+            len(specials) // 2
+        ]
         self.prefix = probe["input_ids"][: inner[0]]
         self.suffix = probe["input_ids"][inner[-1] + 1 :]
         if layout == EXCLUSIVE and not self.suffix:
@@ -127,24 +150,32 @@ class Aligner:
                 "tags as the end of a last entity; use layout: marker"
             )
         self.marker_id = _marker_id(tokenizer, marker) if layout == "marker" else None
-        pieces = tokenizer("a b", add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
-        self._blanks = any(begin == 1 for begin, _ in pieces)  # a piece's offsets take in the blank before it
+        pieces = tokenizer("a b", add_special_tokens=False, return_offsets_mapping=True)[
+            "offset_mapping"
+        ]
+        self._blanks = any(
+            begin == 1 for begin, _ in pieces
+        )  # a piece's offsets take in the blank before it
 
     def align(self, texts: Sequence[str], max_length: int | None = None) -> list[Alignment]:
-        """Tokenise texts; at most ``max_length`` tokens with specials, markers not counted, and never over ``limit``.
+        """Tokenise texts; at most ``max_length`` tokens with specials, markers not counted, and
+        never over ``limit``.
 
         A cut always falls between two tokens and the trailing specials are kept.
         """
         if not texts:
             return []
-        backend = self.tokenizer.backend_tokenizer  # what the tokenizer makes of its answer takes as long again
+        backend = (
+            self.tokenizer.backend_tokenizer
+        )  # what the tokenizer makes of its answer takes as long again
         if backend.truncation is not None:
             backend.no_truncation()
         if backend.padding is not None:
             backend.no_padding()
         encoded = backend.encode_batch(list(texts), add_special_tokens=False)
         return [
-            self._build(text, each.ids, each.offsets, max_length) for text, each in zip(texts, encoded, strict=True)
+            self._build(text, each.ids, each.offsets, max_length)
+            for text, each in zip(texts, encoded, strict=True)
         ]
 
     def aligned(self, texts: Iterable[str]) -> dict[str, Alignment]:
@@ -161,7 +192,9 @@ class Aligner:
         )
         return [len(ids) for ids in encoded["input_ids"]]
 
-    def _build(self, text: str, ids: list[int], offsets: list[tuple[int, int]], max_length: int | None) -> Alignment:
+    def _build(
+        self, text: str, ids: list[int], offsets: list[tuple[int, int]], max_length: int | None
+    ) -> Alignment:
         frame = len(self.prefix) + len(self.suffix)
         room = min(max_length or self.limit, self.limit) - frame
         if self._blanks:
@@ -169,7 +202,8 @@ class Aligner:
         spans = np.array(offsets[:room], dtype=np.int64).reshape(-1, 2)
         tokens = np.array(ids[:room], dtype=np.int64)
         word_starts = np.array([start for start, _ in self._word_spans(text)], dtype=np.int64)
-        # the word that holds the token's last character: pieces of some tokenizers begin with the blank before it
+        # the word that holds the token's last character: pieces of some tokenizers begin with the
+        # blank before it
         words = np.maximum(np.searchsorted(word_starts, spans[:, 1], side="left") - 1, 0)
         truncated = len(ids) > room
         markers = None
@@ -196,7 +230,9 @@ class Aligner:
         return frame
 
     def _insert_markers(self, tokens: np.ndarray, spans: np.ndarray, words: np.ndarray):
-        """Put the marker after the last piece of every word; a marker is a zero-width token at its word's end."""
+        """Put the marker after the last piece of every word; a marker is a zero-width token at
+        its word's end.
+        """
         last = np.append(words[1:] != words[:-1], np.ones(min(1, len(words)), dtype=bool))
         after = np.flatnonzero(last) + 1
         ends = spans[last, 1]
@@ -212,8 +248,9 @@ def choose_words(sentences: Iterable[Sentence]) -> str:
     """Return where words of a corpus have to end so that its gold entities begin and end at words.
 
     Returns:
-        ``marks`` if at least ``MIN_TOUCHING_SHARE`` of the gold triples have an entity that touches a mark, else
-        ``blanks``. Corpora with blanks around marks, as the benchmarks have them, keep their words.
+        ``marks`` if at least ``MIN_TOUCHING_SHARE`` of the gold triples have an entity that touches
+        a mark, else ``blanks``. Corpora with blanks around marks, as the benchmarks have them, keep
+        their words.
     """
     located = touching = 0
     for sentence in sentences:
@@ -224,7 +261,10 @@ def choose_words(sentences: Iterable[Sentence]) -> str:
         for triple in triples:
             edges = [(span.start, starts) for span in (triple.subject, triple.object)]
             edges += [(span.end, ends) for span in (triple.subject, triple.object)]
-            touching += any(edge not in known and not is_inside_word(sentence.text, edge) for edge, known in edges)
+            touching += any(
+                edge not in known and not is_inside_word(sentence.text, edge)
+                for edge, known in edges
+            )
     return "marks" if located and touching / located >= MIN_TOUCHING_SHARE else "blanks"
 
 
@@ -251,13 +291,14 @@ def token_triples(
     Args:
         alignment: the tokenised ``sentence.text``.
         sentence: gold triples with character spans; triples with an unlocated argument are lost.
-        occurrence: ``given`` takes the spans as the corpus has them, ``first`` moves both entities to the first
-            occurrence of their strings, ``all`` pairs every subject occurrence with every object occurrence
-            (TPLinker; Wang et al., COLING 2020).
+        occurrence: ``given`` takes the spans as the corpus has them, ``first`` moves both entities
+            to the first occurrence of their strings, ``all`` pairs every subject occurrence with
+            every object occurrence (TPLinker; Wang et al., COLING 2020).
 
     Returns:
-        rows [n, 5] int64 of (subject start, subject end, relation, object start, object end), inclusive token
-        indices, distinct, in the order of ``sentence.triples``; and the number of triples of which no row is left.
+        rows [n, 5] int64 of (subject start, subject end, relation, object start, object end),
+        inclusive token indices, distinct, in the order of ``sentence.triples``; and the number of
+        triples of which no row is left.
     """
     rows: dict[tuple[int, ...], None] = {}
     lost = 0

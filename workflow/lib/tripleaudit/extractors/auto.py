@@ -1,7 +1,8 @@
-"""``AutoConfig`` and ``AutoModel`` of transformers know every extractor once this module is imported.
+"""``AutoConfig`` and ``AutoModel`` of transformers know every extractor once this module is
+imported.
 
-``AutoModel.from_pretrained(FOLDER)`` then loads a trained extractor with its tokenizer. The classes are those of this
-package: nothing that lies next to the weights is run.
+``AutoModel.from_pretrained(FOLDER)`` then loads a trained extractor with its tokenizer. The classes
+are those of this package: nothing that lies next to the weights is run.
 """
 
 from transformers import AutoConfig, AutoModel

@@ -1,4 +1,5 @@
-"""What every joint extractor is: a ``PreTrainedModel`` that reads padded batches and writes triples between spans.
+"""What every joint extractor is: a ``PreTrainedModel`` that reads padded batches and writes triples
+between spans.
 
 See ``docs/extending.md`` for how to add one.
 """
@@ -52,18 +53,27 @@ TOKENIZER_FILES = (
     "tokenizer.model",
 )
 # switches, as all models have them now
-GONE = {"end_exclusive": False, "mask_padding": True, "pool_padding": False, "pooled": False, "ends": "word"}
+GONE = {
+    "end_exclusive": False,
+    "mask_padding": True,
+    "pool_padding": False,
+    "pooled": False,
+    "ends": "word",
+}
 Row = tuple[int, int, int, int, int, float]
 
 
 class ExtractorConfig(PreTrainedConfig):
-    """What is saved with a model: the extractor's own settings (:mod:`tripleaudit.extractors.declared`), and these.
+    """What is saved with a model: the extractor's own settings
+    (:mod:`tripleaudit.extractors.declared`), and these.
 
     Attributes:
         encoder: configuration of the encoder.
         relations: relation names; their positions are the relation ids.
-        bf16: bfloat16 autocast in prediction on GPUs that have it; as training had it (its own setting decides).
-        entity_types: types that :attr:`Extractor.types` tells apart, where the training corpus has any.
+        bf16: bfloat16 autocast in prediction on GPUs that have it; as training had it (its own
+            setting decides).
+        entity_types: types that :attr:`Extractor.types` tells apart, where the training corpus has
+            any.
     """
 
     model_type = "tripleaudit"
@@ -98,21 +108,24 @@ class ExtractorOutput(ModelOutput):
 class Extractor(PreTrainedModel):
     """Base class of the joint extractors.
 
-    A subclass sets the class attributes below and defines ``__init__`` (head layers, with their initialisation),
-    ``forward`` and ``predict_rows``.
+    A subclass sets the class attributes below and defines ``__init__`` (head layers, with their
+    initialisation), ``forward`` and ``predict_rows``.
 
     Attributes:
         name: the registry's name.
         settings: what it declares; ``config_class`` is made from it.
-        kind: ``extractor``, or ``classifier`` (the zero-cardinality classifier), which defines ``decide``,
-            ``evaluate`` and ``clues`` instead of ``predict_rows``.
+        kind: ``extractor``, or ``classifier`` (the zero-cardinality classifier), which defines
+            ``decide``, ``evaluate`` and ``clues`` instead of ``predict_rows``.
         static: whether :meth:`forward` keeps to the rules of a captured step.
-        takes_schema: whether relations are an input and no weights, so that :meth:`set_schema` can change them.
+        takes_schema: whether relations are an input and no weights, so that :meth:`set_schema` can
+            change them.
         words: whether batches carry ``word_ids``, ``word_first`` and ``word_last``.
         pooler: whether the encoder keeps its pooler ([CLS] through tanh).
         tokenizer: the encoder's fast tokenizer, saved and loaded with the model.
-        step: number of optimiser steps done, kept by the trainer, for losses whose weights change over time.
-        types: the layer of :mod:`tripleaudit.extractors.span_types`, None where no types were learnt.
+        step: number of optimiser steps done, kept by the trainer, for losses whose weights change
+            over time.
+        types: the layer of :mod:`tripleaudit.extractors.span_types`, None where no types were
+            learnt.
     """
 
     config_class = ExtractorConfig
@@ -152,20 +165,26 @@ class Extractor(PreTrainedModel):
         self.step = 0
         self._aligner: Aligner | None = None
         self._states: Tensor | None = None
-        self.types = type_layer(self.hidden_size, config.entity_types) if config.entity_types else None
+        self.types = (
+            type_layer(self.hidden_size, config.entity_types) if config.entity_types else None
+        )
 
     @classmethod
     def instance_count(cls, config: ExtractorConfig, rows: np.ndarray) -> int:
-        """How many training instances the official code makes of a sentence with these gold rows [n, 5].
+        """How many training instances the official code makes of a sentence with these gold rows
+        [n, 5].
 
-        Where ``batch_size`` counts instances, a sentence enters an epoch so many times. Most extractors make one.
+        Where ``batch_size`` counts instances, a sentence enters an epoch so many times. Most
+        extractors make one.
         """
         return 1
 
     @classmethod
-    def representable(cls, config: ExtractorConfig, alignment: Alignment, rows: np.ndarray) -> np.ndarray:
-        """Return which gold rows [n, 5] have entities that the extractor can write, [n] bool; an extractor of words
-        cannot write those that begin or end inside a word.
+    def representable(
+        cls, config: ExtractorConfig, alignment: Alignment, rows: np.ndarray
+    ) -> np.ndarray:
+        """Return which gold rows [n, 5] have entities that the extractor can write, [n] bool; an
+        extractor of words cannot write those that begin or end inside a word.
         """
         return np.ones(len(rows), dtype=bool)
 
@@ -174,33 +193,43 @@ class Extractor(PreTrainedModel):
         """Build further arguments of ``forward`` for a training batch, in the data loader."""
         return {}
 
-    def forward(self, input_ids: Tensor, attention_mask: Tensor, **inputs: Tensor) -> ExtractorOutput:
-        """Compute the loss of a batch with its gold triples: the same in a tight batch and in a static one.
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, **inputs: Tensor
+    ) -> ExtractorOutput:
+        """Compute the loss of a batch with its gold triples: the same in a tight batch and in a
+        static one.
 
-        A class that says ``static = True`` keeps to the rules of a step that is captured once and replayed, wherever
-        :func:`formulation.on_device` is true: no look at a value (``item``, ``nonzero``, indexing by a mask, branches),
-        no numbers from the host, as many operators for a large batch as for a small one, and numbers that change from
-        step to step come from :meth:`schedule`. A sentence whose ``attention_mask`` is 0 everywhere counts in no term.
+        A class that says ``static = True`` keeps to the rules of a step that is captured once and
+        replayed, wherever :func:`formulation.on_device` is true: no look at a value (``item``,
+        ``nonzero``, indexing by a mask, branches), no numbers from the host, as many operators for
+        a large batch as for a small one, and numbers that change from step to step come from
+        :meth:`schedule`. A sentence whose ``attention_mask`` is 0 everywhere counts in no term.
         ``triples`` is then padded with rows whose ``valid`` is False.
 
         Args:
-            input_ids, attention_mask, content_mask: [B, L] (see :func:`tripleaudit.extractors.batches.pad_batch`).
-            triples: [n, 6] int64 (sentence, subject start, subject end, relation, object start, object end), token
-                indices inclusive; sentences without a row have zero triples.
+            input_ids, attention_mask, content_mask: [B, L] (see
+            :func:`tripleaudit.extractors.batches.pad_batch`).
+            triples: [n, 6] int64 (sentence, subject start, subject end, relation, object start,
+                object end), token indices inclusive; sentences without a row have zero triples.
             inputs: what :meth:`collate_targets` returns.
         """
         raise TypeError(f"{type(self).__name__} defines no forward")
 
     def schedule(self, step: int) -> dict[str, float]:
-        """Numbers that depend on the optimiser step; static batches carry them as scalars of these names."""
+        """Numbers that depend on the optimiser step; static batches carry them as scalars of
+        these names.
+        """
         return {}
 
-    def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, **inputs: Tensor) -> tuple[Tensor, Tensor]:
+    def predict_rows(
+        self, input_ids: Tensor, attention_mask: Tensor, **inputs: Tensor
+    ) -> tuple[Tensor, Tensor]:
         """Decode a batch on the device, without gradients.
 
         Returns:
-            rows [n, 6] int64 (sentence, subject start, subject end, relation, object start, object end; token
-            indices inclusive) and scores [n] float in (0, 1]. Duplicates are allowed, the best score counts.
+            rows [n, 6] int64 (sentence, subject start, subject end, relation, object start, object
+            end; token indices inclusive) and scores [n] float in (0, 1]. Duplicates are allowed,
+            the best score counts.
         """
         raise TypeError(f"{type(self).__name__} defines no predict_rows")
 
@@ -208,14 +237,22 @@ class Extractor(PreTrainedModel):
         """Return the encoder's last hidden states [B, L, H]."""
         return self.encoded(input_ids, attention_mask).last_hidden_state
 
-    def encoded(self, input_ids: Tensor | None, attention_mask: Tensor, **further: Tensor) -> ModelOutput:
-        """Return all that the encoder gives; ``further`` are other inputs, such as embeddings in the place of ids.
+    def encoded(
+        self, input_ids: Tensor | None, attention_mask: Tensor, **further: Tensor
+    ) -> ModelOutput:
+        """Return all that the encoder gives; ``further`` are other inputs, such as embeddings in
+        the place of ids.
 
-        Given a mask for each token, transformers looks whether all are 1; given one for each pair, it does not look.
+        Given a mask for each token, transformers looks whether all are 1; given one for each pair,
+        it does not look.
         """
         if on_device(attention_mask):
-            keys = torch.cat([torch.ones_like(attention_mask[:, :1]), attention_mask[:, 1:]], dim=1)  # dummies see one
-            attention_mask = keys.bool()[:, None, None].expand(-1, 1, keys.shape[1], -1)  # [B, 1, L, L]
+            keys = torch.cat(
+                [torch.ones_like(attention_mask[:, :1]), attention_mask[:, 1:]], dim=1
+            )  # dummies see one
+            attention_mask = keys.bool()[:, None, None].expand(
+                -1, 1, keys.shape[1], -1
+            )  # [B, 1, L, L]
             if adds_masks(self.encoder):
                 nothing = torch.zeros_like(attention_mask, dtype=self.dtype)
                 attention_mask = nothing.masked_fill(~attention_mask, torch.finfo(self.dtype).min)
@@ -224,7 +261,9 @@ class Extractor(PreTrainedModel):
         return output
 
     def keep_states(self, states: Tensor) -> None:
-        """Keep the states [B, L, H] of a batch's tokens for the types of entities, where these were learnt."""
+        """Keep the states [B, L, H] of a batch's tokens for the types of entities, where these
+        were learnt.
+        """
         if self.types is not None and not self.training:
             self._states = states
 
@@ -253,7 +292,9 @@ class Extractor(PreTrainedModel):
             UserError: the extractor's weights belong to the relations of its training.
         """
         if not self.takes_schema:
-            raise UserError(f"{self.name} extracts the relations that it was trained on and takes no others")
+            raise UserError(
+                f"{self.name} extracts the relations that it was trained on and takes no others"
+            )
         self.config.relations = list(relations)
         self._aligner = None
         _ = self.aligner  # refuse too many relations now
@@ -263,20 +304,30 @@ class Extractor(PreTrainedModel):
         """The aligner of this extractor's layout and encoder limit."""
         if self._aligner is None:
             if self.tokenizer is None:
-                raise UserError("this extractor has no tokenizer; load it with from_pretrained or from_encoder")
+                raise UserError(
+                    "this extractor has no tokenizer; load it with from_pretrained or from_encoder"
+                )
             limit = self.text_limit(self.config)
             config = self.config
-            self._aligner = Aligner(self.tokenizer, config.layout, config.marker, limit, config.words)
+            self._aligner = Aligner(
+                self.tokenizer, config.layout, config.marker, limit, config.words
+            )
         return self._aligner
 
     def _init_weights(self, module: torch.nn.Module) -> None:
-        """Leave head layers as their constructor initialised them (the encoder initialises itself)."""
+        """Leave head layers as their constructor initialised them (the encoder initialises
+        itself).
+        """
 
     # Loading and saving
 
     @classmethod
     def from_encoder(
-        cls, encoder: str | Path, relations: Sequence[str], encoder_layers: int | None = None, **settings: Any
+        cls,
+        encoder: str | Path,
+        relations: Sequence[str],
+        encoder_layers: int | None = None,
+        **settings: Any,
     ) -> "Extractor":
         """Start an untrained extractor on a pre-trained encoder.
 
@@ -291,14 +342,18 @@ class Extractor(PreTrainedModel):
         """
         folder = Path(encoder)
         if not (folder / "config.json").is_file():
-            raise UserError(f"encoder {folder}: expected a local folder with config.json and model.safetensors")
+            raise UserError(
+                f"encoder {folder}: expected a local folder with config.json and model.safetensors"
+            )
         relations = list(relations)
         if not relations or len(set(relations)) != len(relations):
             raise UserError("an extractor needs at least one relation, and each relation once")
         cls.settings.checked(settings, cls.name)
         tokenizer = _load_tokenizer(folder)
         try:
-            encoder_config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+            encoder_config = AutoConfig.from_pretrained(
+                folder, local_files_only=True, trust_remote_code=False
+            )
             available = encoder_config.num_hidden_layers
             if encoder_layers is not None:
                 if not 1 <= encoder_layers <= available:
@@ -308,7 +363,11 @@ class Extractor(PreTrainedModel):
                     )
                 encoder_config.num_hidden_layers = encoder_layers
             model = AutoModel.from_pretrained(
-                folder, config=encoder_config, local_files_only=True, use_safetensors=True, trust_remote_code=False
+                folder,
+                config=encoder_config,
+                local_files_only=True,
+                use_safetensors=True,
+                trust_remote_code=False,
             )
         except (OSError, ValueError) as error:
             raise UserError(f"encoder {folder}: cannot be loaded: {first_line(error)}") from error
@@ -326,7 +385,8 @@ class Extractor(PreTrainedModel):
     def from_pretrained(cls, folder: str | Path, *args: Any, **options: Any) -> "Extractor":
         """Load a trained extractor and its tokenizer from a local folder (safetensors only).
 
-        ``Extractor.from_pretrained`` loads any extractor; a subclass refuses the checkpoint of another one.
+        ``Extractor.from_pretrained`` loads any extractor; a subclass refuses the checkpoint of
+        another one.
 
         Raises:
             UserError: the folder holds no extractor, another extractor, or not all of its weights.
@@ -338,18 +398,38 @@ class Extractor(PreTrainedModel):
             raise UserError(f"{folder}: holds a checkpoint of {saved}, expected {cls.name}")
         check_unchanged(Path(folder) / "model.safetensors")
         # weights of another shape are named below, and not by an error of the library
-        options = {"use_safetensors": True, "local_files_only": True, "ignore_mismatched_sizes": True, **options}
+        options = {
+            "use_safetensors": True,
+            "local_files_only": True,
+            "ignore_mismatched_sizes": True,
+            **options,
+        }
         try:
-            model, info = super().from_pretrained(folder, *args, output_loading_info=True, **options)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:  # a broken file
+            model, info = super().from_pretrained(
+                folder, *args, output_loading_info=True, **options
+            )
+        except (
+            OSError,
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            SafetensorError,
+        ) as error:  # a broken file
             raise UserError(f"{folder}: cannot be loaded: {first_line(error)}") from error
         missing = sorted(info["missing_keys"]) + sorted(str(key) for key in info["mismatched_keys"])
         if missing:
-            raise UserError(f"{folder}: the weights of {', '.join(missing[:3])} are missing or have another shape")
+            raise UserError(
+                f"{folder}: the weights of {', '.join(missing[:3])} are missing or have another shape"
+            )
         for name, weights in model.named_parameters():
             if not torch.isfinite(weights).all():
-                raise UserError(f"{folder}: the weights of {name} are not finite numbers; train the model again")
-        if gone := [name for name, value in GONE.items() if getattr(model.config, name, value) != value]:
+                raise UserError(
+                    f"{folder}: the weights of {name} are not finite numbers; train the model again"
+                )
+        if gone := [
+            name for name, value in GONE.items() if getattr(model.config, name, value) != value
+        ]:
             raise UserError(
                 f"{folder}: was trained with {gone[0]}, which is gone; expected the version that trained it"
             )
@@ -357,7 +437,9 @@ class Extractor(PreTrainedModel):
         return model
 
     def save_pretrained(self, save_directory: str | Path, *args: Any, **options: Any) -> Any:
-        """Save configuration, weights (safetensors) and the tokenizer; no path of this machine is kept."""
+        """Save configuration, weights (safetensors) and the tokenizer; no path of this machine
+        is kept.
+        """
         for config in (self.config, self.config.encoder, self.encoder.config):
             config._name_or_path = ""
         result = super().save_pretrained(save_directory, *args, **options)
@@ -374,7 +456,9 @@ class Extractor(PreTrainedModel):
 
     @torch.inference_mode()
     def decoded(self, batch: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Rows and scores of a batch, on the host; the states [B, L, H] that tell types, where these were learnt."""
+        """Rows and scores of a batch, on the host; the states [B, L, H] that tell types, where
+        these were learnt.
+        """
         rows, scores = self.predict_rows(**batch)
         states, self._states = self._states, None
         return rows.cpu(), scores.float().cpu(), states
@@ -389,15 +473,16 @@ class Extractor(PreTrainedModel):
         """Extract the triples of texts.
 
         Args:
-            texts: sentences, or a single one as a string; equal texts are predicted once. Texts beyond the encoder's
-                limit are cut, with a warning.
-            batch_size: sentences at a time on a CPU; sentences of similar length go together. On a GPU, memory decides.
+            texts: sentences, or a single one as a string; equal texts are predicted once. Texts
+                beyond the encoder's limit are cut, with a warning.
+            batch_size: sentences at a time on a CPU; sentences of similar length go together. On a
+                GPU, memory decides.
             ids: names of the resulting sentences; "0", "1", … if None.
             alignments: what ``self.aligner.align`` made of the texts, where it is known already.
 
         Returns:
-            one :class:`Sentence` per text, in order, whose triples have character spans and scores, and types of
-            entities where these were learnt.
+            one :class:`Sentence` per text, in order, whose triples have character spans and scores,
+            and types of entities where these were learnt.
         """
         texts = as_list(texts)
         ids = [str(number) for number in range(len(texts))] if ids is None else ids
@@ -405,7 +490,9 @@ class Extractor(PreTrainedModel):
 
         def finish(batch: Prepared, rows: Tensor, scores: Tensor, states: Tensor | None) -> None:
             decoded = by_sentence(rows, scores, batch.tensors["content_mask"])
-            for number, (text, alignment) in enumerate(zip(batch.texts, batch.alignments, strict=True)):
+            for number, (text, alignment) in enumerate(
+                zip(batch.texts, batch.alignments, strict=True)
+            ):
                 found[text] = self._triples(text, alignment, decoded[number])
                 if states is not None:
                     found[text] = with_types(self, found[text], alignment, states[number])
@@ -425,12 +512,17 @@ class Extractor(PreTrainedModel):
 
     @contextlib.contextmanager
     def predicting(self) -> Iterator[None]:
-        """Evaluation mode inside, and bfloat16 autocast on GPUs that have it, unless training did without."""
+        """Evaluation mode inside, and bfloat16 autocast on GPUs that have it, unless training
+        did without.
+        """
         bf16 = half_precision(self.device, self.config.bf16)
         mode = self.training
         self.eval()
         try:
-            with products(self.device, bf16), torch.autocast(self.device.type, torch.bfloat16, enabled=bf16):
+            with (
+                products(self.device, bf16),
+                torch.autocast(self.device.type, torch.bfloat16, enabled=bf16),
+            ):
                 yield
         finally:
             self.train(mode)
@@ -440,7 +532,9 @@ class Extractor(PreTrainedModel):
         for subject_start, subject_end, relation, object_start, object_end, score in rows:
             subject = alignment.characters(subject_start, subject_end)
             object_ = alignment.characters(object_start, object_end)
-            if subject and object_ and (subject, relation, object_) not in triples:  # rows come best first
+            if (
+                subject and object_ and (subject, relation, object_) not in triples
+            ):  # rows come best first
                 spans = (Span(*edges, text[slice(*edges)]) for edges in (subject, object_))
                 triples[subject, relation, object_] = Triple(
                     next(spans), self.config.relations[relation], *spans, score
@@ -451,21 +545,28 @@ class Extractor(PreTrainedModel):
 def by_sentence(rows: Tensor, scores: Tensor, content_mask: Tensor) -> list[list[Row]]:
     """Sort decoded rows [n, 6] and scores [n] by sentence, best score first; all on the host.
 
-    Rows that touch specials or padding or whose ends precede their starts are dropped, duplicates are merged with their
-    best score.
+    Rows that touch specials or padding or whose ends precede their starts are dropped, duplicates
+    are merged with their best score.
 
     Returns:
-        for each sentence (subject start, end, relation, object start, end, score), inclusive token indices.
+        for each sentence (subject start, end, relation, object start, end, score), inclusive token
+        indices.
     """
     content = content_mask.bool()
     sentence, spans = rows[:, 0], rows[:, [1, 2, 4, 5]]
-    inside = content[sentence[:, None], spans].all(dim=1) & (rows[:, 1] <= rows[:, 2]) & (rows[:, 4] <= rows[:, 5])
+    inside = (
+        content[sentence[:, None], spans].all(dim=1)
+        & (rows[:, 1] <= rows[:, 2])
+        & (rows[:, 4] <= rows[:, 5])
+    )
     result: list[dict[tuple[int, ...], float]] = [{} for _ in range(len(content))]
     for row, score in zip(rows[inside].tolist(), scores[inside].tolist(), strict=True):
         found, key = result[row[0]], tuple(row[1:])
         found[key] = max(score, found.get(key, 0.0))
     return [
-        sorted(((*key, score) for key, score in found.items()), key=lambda row: (-row[-1], row[:-1]))
+        sorted(
+            ((*key, score) for key, score in found.items()), key=lambda row: (-row[-1], row[:-1])
+        )
         for found in result
     ]
 
@@ -474,11 +575,13 @@ def by_sentence(rows: Tensor, scores: Tensor, content_mask: Tensor) -> list[list
 def start_from_prior(extractor: Extractor, prior: float | Mapping[str, float]) -> None:
     """Set biases so that a label is positive with the probability ``prior`` at zero input.
 
-    This is the initialisation of Lin et al. (ICCV 2017, section 3.3). The official ones give every label about the same
-    probability as its contrary; hundreds of steps at a high learning rate then learn that nearly all are negative.
+    This is the initialisation of Lin et al. (ICCV 2017, section 3.3). The official ones give every
+    label about the same probability as its contrary; hundreds of steps at a high learning rate then
+    learn that nearly all are negative.
 
     Args:
-        prior: one probability for all its sparse outputs, or one for each output named; others keep their start.
+        prior: one probability for all its sparse outputs, or one for each output named; others keep
+            their start.
     """
     for name, classes in extractor.settings.sparse_outputs.items():
         probability = prior.get(name) if isinstance(prior, Mapping) else prior
@@ -494,9 +597,11 @@ def start_from_prior(extractor: Extractor, prior: float | Mapping[str, float]) -
 
 
 def adds_masks(encoder: PreTrainedModel) -> bool:
-    """Whether an encoder adds a mask for pairs to its attention scores, as transformers' plain attention does.
+    """Whether an encoder adds a mask for pairs to its attention scores, as transformers' plain
+    attention does.
 
-    Fused attention takes booleans, and so do encoders that make no masks by transformers' common function.
+    Fused attention takes booleans, and so do encoders that make no masks by transformers' common
+    function.
     """
     common = hasattr(sys.modules[type(encoder).__module__], "create_bidirectional_mask")
     return common and encoder.config._attn_implementation == "eager"
@@ -512,8 +617,12 @@ def encoder_limit(config: PreTrainedConfig) -> int:
 
 def _load_tokenizer(folder: Path, **options: Any):
     if not any((folder / name).is_file() for name in TOKENIZER_FILES):
-        raise UserError(f"{folder}: has no tokenizer; expected one of the files {', '.join(TOKENIZER_FILES)}")
+        raise UserError(
+            f"{folder}: has no tokenizer; expected one of the files {', '.join(TOKENIZER_FILES)}"
+        )
     try:
-        return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False, **options)
+        return AutoTokenizer.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False, **options
+        )
     except Exception as error:  # the library raises nothing narrower for a broken file
         raise UserError(f"{folder}: has no usable tokenizer: {first_line(error)}") from error

@@ -1,4 +1,6 @@
-"""Padded batches of aligned sentences: the tensors that every extractor's ``forward`` and ``predict_rows`` take."""
+"""Padded batches of aligned sentences: the tensors that every extractor's ``forward`` and
+``predict_rows`` take.
+"""
 
 import functools
 from collections import deque
@@ -39,7 +41,9 @@ class Shape:
 
     @classmethod
     def of(cls, lengths: Sequence[int], static: int = 0) -> "Shape":
-        """Return the shape of sentences of so many tokens, in a static batch of ``static`` sentences or a tight one."""
+        """Return the shape of sentences of so many tokens, in a static batch of ``static``
+        sentences or a tight one.
+        """
         longest = max(lengths, default=0)
         if not static:
             return cls(len(lengths), longest)
@@ -64,7 +68,9 @@ class Shape:
 
 
 def _longer(rows: np.ndarray, count: int) -> Tensor:
-    return torch.from_numpy(np.concatenate([rows, np.zeros((count - len(rows), *rows.shape[1:]), dtype=rows.dtype)]))
+    return torch.from_numpy(
+        np.concatenate([rows, np.zeros((count - len(rows), *rows.shape[1:]), dtype=rows.dtype)])
+    )
 
 
 @dataclass(frozen=True)
@@ -72,10 +78,11 @@ class GoldBatch:
     """The gold triples of a training batch.
 
     Attributes:
-        rows: an array [n_i, 5] of gold (subject start, subject end, relation, object start, object end) for each
-            sentence; a static batch may have dummy sentences behind, which must count in no term.
-        rngs: random generators of the sentences, each fixed by (run seed, epoch, sentence id); one that is taken from
-            it is good until the next is.
+        rows: an array [n_i, 5] of gold (subject start, subject end, relation, object start, object
+            end) for each sentence; a static batch may have dummy sentences behind, which must count
+            in no term.
+        rngs: random generators of the sentences, each fixed by (run seed, epoch, sentence id); one
+            that is taken from it is good until the next is.
         shape: of the batch; its methods pad targets where the batch is static.
         chosen: which of its instances each entry stands for, where batches count these; else None.
     """
@@ -101,9 +108,10 @@ def pad_batch(
         shape: pad to it instead; a sentence that is missing has padding alone.
 
     Returns:
-        ``input_ids``, ``attention_mask``, ``content_mask`` (1 for tokens of the text, markers included; 0 for specials
-        and padding), all [B, L] int64; with ``words`` also ``word_ids`` [B, L] (number of the whitespace word, -1 for
-        specials and padding), ``word_first`` and ``word_last`` [B, Lw] (first / last token of each word, -1 padding).
+        ``input_ids``, ``attention_mask``, ``content_mask`` (1 for tokens of the text, markers
+        included; 0 for specials and padding), all [B, L] int64; with ``words`` also ``word_ids``
+        [B, L] (number of the whitespace word, -1 for specials and padding), ``word_first`` and
+        ``word_last`` [B, Lw] (first / last token of each word, -1 padding).
     """
     lengths = [len(alignment) for alignment in alignments]
     shape = shape or Shape.of(lengths)
@@ -116,7 +124,11 @@ def pad_batch(
         input_ids[row, :length] = alignment.input_ids
         word_ids[row, :length] = alignment.word_ids
         attention[row, :length] = 1
-    batch = {"input_ids": input_ids, "attention_mask": attention, "content_mask": (word_ids >= 0).astype(np.int64)}
+    batch = {
+        "input_ids": input_ids,
+        "attention_mask": attention,
+        "content_mask": (word_ids >= 0).astype(np.int64),
+    }
     if words:
         count = int(word_ids.max(initial=-1)) + 1
         if shape.static:
@@ -148,17 +160,23 @@ def stack_triples(rows: Sequence[np.ndarray]) -> Tensor:
 def by_subject(triples: Tensor) -> Tensor:
     """Triples [n, 6] grouped by subject span, subjects in the order in which they come first."""
     same = (triples[:, None, :3] == triples[None, :, :3]).all(dim=-1)
-    return triples[torch.argsort(same.long().argmax(dim=1), stable=True)] if len(triples) else triples
+    return (
+        triples[torch.argsort(same.long().argmax(dim=1), stable=True)] if len(triples) else triples
+    )
 
 
 def flat_spans(sentence: Each, start: Each, end: Each, length: int) -> Each:
-    """Numbers [n, 2] of the first and last tokens of spans [n] among all B * L tokens of a batch."""
+    """Numbers [n, 2] of the first and last tokens of spans [n] among all B * L tokens of a
+    batch.
+    """
     stack = torch.stack if isinstance(start, Tensor) else np.stack
     return stack([sentence * length + start, sentence * length + end], 1)
 
 
 def span_mean(tokens: Tensor, spans: Tensor) -> Tensor:
-    """Mean [n, H] of the first and last token of each span; tokens [B, L, H], spans [n, 2] from :func:`flat_spans`."""
+    """Mean [n, H] of the first and last token of each span; tokens [B, L, H], spans [n, 2] from
+    :func:`flat_spans`.
+    """
     if on_device(tokens):
         return F.embedding(spans, tokens.flatten(0, 1)).mean(dim=1)  # its gradient is one kernel
     sentence, (start, end) = spans[:, 0] // tokens.shape[1], (spans % tokens.shape[1]).unbind(1)
@@ -173,7 +191,9 @@ def sentences_of(values: Tensor, sentence: Tensor) -> Tensor:
 
 
 def ahead(items: Iterator[Item], most: int = AHEAD) -> Iterator[Item]:
-    """Yield the items of an iterator that a thread of its own reads, at most ``most`` of them ahead."""
+    """Yield the items of an iterator that a thread of its own reads, at most ``most`` of them
+    ahead.
+    """
     end: Any = object()
     thread = ThreadPoolExecutor(1, thread_name_prefix="batches")
     try:
@@ -191,7 +211,9 @@ def joined(parts: Sequence[Tensor], dim: int = 0) -> Tensor:
 
 
 def slices(size: int, most: int) -> Iterator[slice]:
-    """Cut ``range(size)`` into the fewest parts of nearly equal size, none beyond ``most`` (at least 1)."""
+    """Cut ``range(size)`` into the fewest parts of nearly equal size, none beyond ``most`` (at
+    least 1).
+    """
     parts = -(-size // max(1, most))
     step = -(-size // max(1, parts))
     for start in range(0, size, max(1, step)):

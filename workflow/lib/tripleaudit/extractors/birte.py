@@ -1,9 +1,10 @@
-"""BiRTE: subject-object pairs found in both directions, then their relations (Ren et al., WSDM 2022).
+"""BiRTE: subject-object pairs found in both directions, then their relations (Ren et al., WSDM
+2022).
 
 Shortcuts, none of which changes the mathematics:
 
-- a tagger on ``b_t * v + p`` is ``(W * v) b_t + W p``: the subject is folded into the tagger's weights, so that all
-  subjects of a sentence are one matrix product;
+- a tagger on ``b_t * v + p`` is ``(W * v) b_t + W p``: the subject is folded into the tagger's
+  weights, so that all subjects of a sentence are one matrix product;
 - the biaffine ``e_s U e_o`` computes ``e_s U`` once for each subject;
 - training multiplies all drawn subjects with U at once, and only the drawn pairs with the result.
 """
@@ -23,11 +24,15 @@ from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import at_once, on_device
 from tripleaudit.extractors.losses import mean_bce, raise_precision, read_gold, write_gold
 
-CELLS_AT_ONCE = 2**25  # numbers of [pairs, R, H] held at a time in prediction: bounds memory, changes nothing else
+CELLS_AT_ONCE = (
+    2**25
+)  # numbers of [pairs, R, H] held at a time in prediction: bounds memory, changes nothing else
 SWAPPED = [0, 4, 5, 3, 1, 2]  # columns of a triple with subject and object exchanged
 
 Spans = tuple[Tensor, Tensor, Tensor]  # sentence, start, end
-Direction = tuple[Tensor, Callable[[Spans], Tensor]]  # [B, L, 2] of one side; its n spans -> [n, L, 2] of the other
+Direction = tuple[
+    Tensor, Callable[[Spans], Tensor]
+]  # [B, L, 2] of one side; its n spans -> [n, L, 2] of the other
 Span = tuple[np.ndarray, np.ndarray]  # start, end of one span in each sentence
 
 
@@ -41,7 +46,9 @@ class BiRTE(Extractor):
         super().__init__(config, encoder)
         width = self.hidden_size
         # a pooler of its own where the encoder brings none
-        self.own_pooler = nn.Linear(width, width) if getattr(self.encoder, "pooler", None) is None else None
+        self.own_pooler = (
+            nn.Linear(width, width) if getattr(self.encoder, "pooler", None) is None else None
+        )
         self.tokens = nn.Linear(width, 3 * width)  # a (subjects), b (objects), e (relations)
         self.subject = nn.Linear(width, 2)  # start, end
         self.object = nn.Linear(width, 2)
@@ -56,11 +63,17 @@ class BiRTE(Extractor):
         nn.init.normal_(self.biaffine, std=0.02)
         self.post_init()
 
-    def represent(self, input_ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    def represent(
+        self, input_ids: Tensor, attention_mask: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Return a, b, e [B, L, H] and p [B, H], after dropout."""
         encoded = self.encoded(input_ids, attention_mask)
         hidden = encoded.last_hidden_state
-        pooled = encoded.pooler_output if self.own_pooler is None else self.own_pooler(hidden[:, 0]).tanh()
+        pooled = (
+            encoded.pooler_output
+            if self.own_pooler is None
+            else self.own_pooler(hidden[:, 0]).tanh()
+        )
         a, b, e = self.tokens(hidden).chunk(3, dim=-1)
         a = a + b[:, :1]
         b = b + a[:, :1]  # [CLS] of the other side, a already the new one: as in the authors' code
@@ -68,13 +81,14 @@ class BiRTE(Extractor):
 
     @classmethod
     def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
-        """Draw a subject for its objects, an object for its subjects, and a pair for its relations; number the cells.
+        """Draw a subject for its objects, an object for its subjects, and a pair for its relations;
+        number the cells.
 
         Returns:
-            ``given_subject``, ``given_object``, ``pair_subject``, ``pair_object`` [B, 2] flat spans; ``present`` [B]
-            bool, whether the sentence has triples; and gold cells (:func:`losses.write_gold`) of the terms of the loss:
-            ``subject``, ``object``, ``object_given_subject``, ``subject_given_object`` of [B, L, 2], ``relation`` of
-            [B, R].
+            ``given_subject``, ``given_object``, ``pair_subject``, ``pair_object`` [B, 2] flat
+            spans; ``present`` [B] bool, whether the sentence has triples; and gold cells
+            (:func:`losses.write_gold`) of the terms of the loss: ``subject``, ``object``,
+            ``object_given_subject``, ``subject_given_object`` of [B, L, 2], ``relation`` of [B, R].
         """
         draws = np.array([rng.random(4, dtype=np.float32) for rng in batch.rngs])
         triples, shape, everyone = batch.triples.numpy(), batch.shape, np.arange(len(batch.rows))
@@ -94,7 +108,10 @@ class BiRTE(Extractor):
         cells["relation"] = triples[drawn, 0] * len(config.relations) + triples[drawn, 3]
         return {
             "present": shape.sentences(present),
-            **{name: shape.sentences(flat_spans(everyone, *span, shape.length)) for name, span in spans.items()},
+            **{
+                name: shape.sentences(flat_spans(everyone, *span, shape.length))
+                for name, span in spans.items()
+            },
             **write_gold(shape, cells),
         }
 
@@ -104,7 +121,9 @@ class BiRTE(Extractor):
         a, b, e, pooled = self.represent(input_ids, attention_mask)
         subjects, objects = tagged(self.subject, a, pooled), tagged(self.object, b, pooled)
         present = targets["present"]
-        folded = self.object_given_subject.weight * span_mean(a, targets["given_subject"])[:, None]  # [B, 2, H]
+        folded = (
+            self.object_given_subject.weight * span_mean(a, targets["given_subject"])[:, None]
+        )  # [B, 2, H]
         objects_given = (folded @ b.mT).mT + self.object_given_subject(pooled)[:, None]  # [B, L, 2]
         folded = self.subject_given_object.weight * span_mean(b, targets["given_object"])[:, None]
         subjects_given = (folded @ a.mT).mT + self.subject_given_object(pooled)[:, None]
@@ -115,12 +134,16 @@ class BiRTE(Extractor):
             "subject": mean_bce(subjects, gold["subject"], attention_mask, 2),
             "object": mean_bce(objects, gold["object"], attention_mask, 2),
             "object_given_subject": mean_bce(objects_given, gold["object_given_subject"], valid, 2),
-            "subject_given_object": mean_bce(subjects_given, gold["subject_given_object"], valid, 2),
+            "subject_given_object": mean_bce(
+                subjects_given, gold["subject_given_object"], valid, 2
+            ),
             "relation": mean_bce(relations, gold["relation"], present, relations.shape[1]),
         }
         return ExtractorOutput.of(terms)
 
-    def relation_logits(self, subjects: Tensor, objects: Tensor, pairs: Tensor | None = None) -> Tensor:
+    def relation_logits(
+        self, subjects: Tensor, objects: Tensor, pairs: Tensor | None = None
+    ) -> Tensor:
         """Biaffine relation logits [m, R] of means of spans [n, H] and [m, H].
 
         ``pairs`` [m] says which subject belongs to each object; None pairs them one to one (m = n).
@@ -131,7 +154,9 @@ class BiRTE(Extractor):
             left = left[pairs]
         return (left @ augmented(objects)[..., None]).squeeze(-1)
 
-    def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
+    def predict_rows(
+        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor
+    ) -> tuple[Tensor, Tensor]:
         a, b, e, pooled = self.represent(input_ids, attention_mask)
 
         def objects(spans: Spans) -> Tensor:
@@ -144,7 +169,9 @@ class BiRTE(Extractor):
             sentence, start, end, *object_ = pairs.unbind(1)
             objects = span_mean(e, flat_spans(sentence, *object_, e.shape[1]))
             subjects = flat_spans(sentence, start, end, e.shape[1])
-            if on_device(pairs):  # a second product costs less than finding the subjects that pairs have in common
+            if on_device(
+                pairs
+            ):  # a second product costs less than finding the subjects that pairs have in common
                 return self.relation_logits(span_mean(e, subjects), objects)
             subjects, number = torch.unique_consecutive(subjects, dim=0, return_inverse=True)
             return self.relation_logits(span_mean(e, subjects), objects, number)
@@ -168,29 +195,38 @@ def augmented(means: Tensor) -> Tensor:
     return nn.functional.pad(means, (0, 1), value=1.0)
 
 
-def given_logits(tagger: nn.Linear, given: Tensor, tokens: Tensor, pooled: Tensor, spans: Spans) -> Tensor:
-    """Logits [n, L, 2] of all ``tokens`` for n spans, sentences rising: the tagger on ``tokens * mean(span) + pooled``.
+def given_logits(
+    tagger: nn.Linear, given: Tensor, tokens: Tensor, pooled: Tensor, spans: Spans
+) -> Tensor:
+    """Logits [n, L, 2] of all ``tokens`` for n spans, sentences rising: the tagger on ``tokens *
+    mean(span) + pooled``.
 
     The spans are read in ``given`` [B, L, H]; tokens [B, L, H], pooled [B, H].
     """
     sentence = spans[0]
     if not len(sentence):
         return tokens.new_zeros(0, tokens.shape[1], 2)
-    folded = tagger.weight * span_mean(given, flat_spans(*spans, given.shape[1]))[:, None]  # [n, 2, H]
+    folded = (
+        tagger.weight * span_mean(given, flat_spans(*spans, given.shape[1]))[:, None]
+    )  # [n, 2, H]
     position = ranks(sentence)
     most = int(position.max()) + 1
     table = folded.new_zeros(len(tokens), most, *folded.shape[1:])
     table = table.index_put((sentence, position), folded)
-    logits = (table.flatten(1, 2) @ tokens.mT).unflatten(1, (most, 2))[sentence, position].mT  # [n, L, 2]
+    logits = (
+        (table.flatten(1, 2) @ tokens.mT).unflatten(1, (most, 2))[sentence, position].mT
+    )  # [n, L, 2]
     return logits + tagger(pooled)[sentence][:, None]
 
 
 def draw_pairs(
     triples: np.ndarray, draw_subject: np.ndarray, draw_object: np.ndarray, batch: int
 ) -> tuple[Span, Span, np.ndarray]:
-    """Draw one gold subject per sentence and one of its objects, both uniformly over distinct spans.
+    """Draw one gold subject per sentence and one of its objects, both uniformly over distinct
+    spans.
 
-    As :func:`casrel.draw_subjects`; returns (start, end) [B] of subjects and of objects, and their triples [n] bool.
+    As :func:`casrel.draw_subjects`; returns (start, end) [B] of subjects and of objects, and their
+    triples [n] bool.
     """
     start, end, _, drawn = draw_subjects(triples, draw_subject, batch)
     object_start, object_end, _, own = draw_subjects(triples[drawn][:, SWAPPED], draw_object, batch)
@@ -205,20 +241,25 @@ def decode(
     content: Tensor,
     pairs_at_once: int = 1024,
 ) -> tuple[Tensor, Tensor]:
-    """Union of the pairs of both directions, then their relations; thresholds 0.5, starts take the nearest end.
+    """Union of the pairs of both directions, then their relations; thresholds 0.5, starts take the
+    nearest end.
 
     Args:
         forth: of subjects, and of objects given n subject spans.
         back: of objects, and of subjects given n object spans.
-        relation_logits: pairs [n, 5] (sentence, subject start, end, object start, end), sorted -> [n, R].
+        relation_logits: pairs [n, 5] (sentence, subject start, end, object start, end), sorted ->
+            [n, R].
         content: [B, L] bool.
 
     Returns:
-        rows [n, 6] and scores [n]: the better direction's product of four probabilities, times the relation's.
+        rows [n, 6] and scores [n]: the better direction's product of four probabilities, times the
+        relation's.
     """
     by_subject, forth_scores = _pairs(*forth, content)
     by_object, back_scores = _pairs(*back, content)
-    both = torch.cat([by_subject, torch.cat([by_object[:, :1], by_object[:, 3:], by_object[:, 1:3]], dim=1)])
+    both = torch.cat(
+        [by_subject, torch.cat([by_object[:, :1], by_object[:, 3:], by_object[:, 1:3]], dim=1)]
+    )
     pairs, number = torch.unique(both, dim=0, return_inverse=True)
     support = torch.zeros(len(pairs), device=pairs.device)
     support.scatter_reduce_(0, number, torch.cat([forth_scores, back_scores]), "amax")
@@ -235,8 +276,12 @@ def decode(
     return found.first()
 
 
-def _pairs(first: Tensor, second_given: Callable[[Spans], Tensor], content: Tensor) -> tuple[Tensor, Tensor]:
-    """Pairs of one direction: [n, 5] (sentence, first start, end, second start, end), and products of probabilities."""
+def _pairs(
+    first: Tensor, second_given: Callable[[Spans], Tensor], content: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Pairs of one direction: [n, 5] (sentence, first start, end, second start, end), and
+    products of probabilities.
+    """
     first = torch.where(content[..., None], raise_precision(first), -torch.inf)
     spans = torch.stack(spans_from_tags(first[..., 0] > 0, first[..., 1] > 0, CANDIDATES), dim=1)
     sentence, start, end = spans.unbind(1)

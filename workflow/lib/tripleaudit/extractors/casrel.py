@@ -1,24 +1,28 @@
-"""CasRel: tag all subjects, then for each subject its objects under every relation (Wei et al., ACL 2020).
+"""CasRel: tag all subjects, then for each subject its objects under every relation (Wei et al., ACL
+2020).
 
-Shortcut: the object taggers are linear, so ``W(h_i + v) = W h_i + W v`` and each subject only adds one vector to
-logits that are computed once per sentence.
+Shortcut: the object taggers are linear, so ``W(h_i + v) = W h_i + W v`` and each subject only adds
+one vector to logits that are computed once per sentence.
 
-The same equation limits which labels a sentence can have. The logit of token i for a subject with first and second
-state a and b is ``y_i + (y_a + y_b) / 2`` with one number y per token, relation and tag. Three layouts differ in where
-an entity's second state and its tail tag are:
+The same equation limits which labels a sentence can have. The logit of token i for a subject with
+first and second state a and b is ``y_i + (y_a + y_b) / 2`` with one number y per token, relation
+and tag. Three layouts differ in where an entity's second state and its tail tag are:
 
-- ``subword``: on its last subword. An entity of one token that is an object of one triple and the subject of another
-  (a chain) has contradictory labels: ``y_S + y_A > 0``, but ``2 y_S < 0`` and ``2 y_A < 0``.
-- ``marker``: on the marker after its last word, the authors' layout. Chains fit; inputs are about twice as long, and
-  entities that end inside a whitespace word are lost.
-- ``exclusive`` (default): on the token after the entity. Chains fit and inputs stay as short as with ``subword``.
-  Adjacent entities (no token between them) share a token: a triple between two of them whose object is also a subject,
-  or two of them that are objects of one relation, one being a subject, have contradictory labels (at most 2 of 1,705
-  gold triples on CoNLL04, 1 of 11,312 on WebNLG, none on NYT).
+- ``subword``: on its last subword. An entity of one token that is an object of one triple and the
+  subject of another (a chain) has contradictory labels: ``y_S + y_A > 0``, but ``2 y_S < 0`` and
+  ``2 y_A < 0``.
+- ``marker``: on the marker after its last word, the authors' layout. Chains fit; inputs are about
+  twice as long, and entities that end inside a whitespace word are lost.
+- ``exclusive`` (default): on the token after the entity. Chains fit and inputs stay as short as
+  with ``subword``. Adjacent entities (no token between them) share a token: a triple between two of
+  them whose object is also a subject, or two of them that are objects of one relation, one being a
+  subject, have contradictory labels (at most 2 of 1,705 gold triples on CoNLL04, 1 of 11,312 on
+  WebNLG, none on NYT).
 
-In every layout all subjects rank the tokens alike, so two pairs of one relation in a sentence (A-B and C-D without
-A-D and C-B) have contradictory labels. ``CasRelOwnSubject`` has separate weights for the subject and no chain limit;
-docs/differences.md has the proofs and what share of real gold is concerned.
+In every layout all subjects rank the tokens alike, so two pairs of one relation in a sentence (A-B
+and C-D without A-D and C-B) have contradictory labels. ``CasRelOwnSubject`` has separate weights
+for the subject and no chain limit; docs/differences.md has the proofs and what share of real gold
+is concerned.
 """
 
 from collections.abc import Callable
@@ -36,7 +40,9 @@ from tripleaudit.extractors.decoding import Found, nearest_tail
 from tripleaudit.extractors.formulation import at_once
 from tripleaudit.extractors.losses import mean_bce, read_gold, write_gold
 
-ROWS_AT_ONCE = 2**24  # cells of [subjects, L, R] decoded at a time: bounds memory, changes nothing else
+ROWS_AT_ONCE = (
+    2**24
+)  # cells of [subjects, L, R] decoded at a time: bounds memory, changes nothing else
 
 
 class CasRel(Extractor):
@@ -62,9 +68,9 @@ class CasRel(Extractor):
         """Draw one subject of each sentence and number the positive cells.
 
         Returns:
-            ``subject`` [B, 2] flat numbers of the subject's two states (:func:`batches.flat_spans`) and ``present`` [B]
-            bool, whether there is one; gold cells (:func:`losses.write_gold`) ``subject`` of [B, L, 2] and ``object``
-            of [B, L, 2, R].
+            ``subject`` [B, 2] flat numbers of the subject's two states (:func:`batches.flat_spans`)
+            and ``present`` [B] bool, whether there is one; gold cells (:func:`losses.write_gold`)
+            ``subject`` of [B, L, 2] and ``object`` of [B, L, 2, R].
         """
         draws = np.array([rng.random(dtype=np.float32) for rng in batch.rngs])
         tag_of_end = tail_distance(config)
@@ -89,12 +95,17 @@ class CasRel(Extractor):
         gold, valid = read_gold(targets), attention_mask * targets["present"][:, None]
         terms = {  # sums over the tags of a token, means over the tokens of the sentences that take part
             "subject": mean_bce(self.subject(hidden), gold["subject"], attention_mask),
-            "object": mean_bce(self.object_logits(hidden, targets["subject"]), gold["object"], valid),
+            "object": mean_bce(
+                self.object_logits(hidden, targets["subject"]), gold["object"], valid
+            ),
         }
         return ExtractorOutput.of(terms)
 
-    def object_logits(self, hidden: Tensor, spans: Tensor, sentence: Tensor | None = None) -> Tensor:
-        """Object head and tail logits [N, L, 2, R] of hidden [B, L, H] for one subject, a flat span [N, 2], per row.
+    def object_logits(
+        self, hidden: Tensor, spans: Tensor, sentence: Tensor | None = None
+    ) -> Tensor:
+        """Object head and tail logits [N, L, 2, R] of hidden [B, L, H] for one subject, a flat span
+        [N, 2], per row.
 
         ``sentence`` [N] is that of each row; None means row b belongs to sentence b (N = B).
         """
@@ -108,11 +119,15 @@ class CasRel(Extractor):
         """Return what a subject's mean state [N, H] adds to the logits of every token, [N, 2 R]."""
         return subject @ self.object.weight.T
 
-    def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
+    def predict_rows(
+        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor
+    ) -> tuple[Tensor, Tensor]:
         hidden = self.encode(input_ids, attention_mask)
 
         def objects(sentence: Tensor, start: Tensor, tail: Tensor) -> Tensor:
-            return self.object_logits(hidden, flat_spans(sentence, start, tail, hidden.shape[1]), sentence)
+            return self.object_logits(
+                hidden, flat_spans(sentence, start, tail, hidden.shape[1]), sentence
+            )
 
         relations, distance = len(self.config.relations), tail_distance(self.config)
         return decode(self.subject(hidden), objects, content_mask.bool(), relations, distance)
@@ -121,7 +136,8 @@ class CasRel(Extractor):
 class CasRelOwnSubject(CasRel):
     """CasRel with separate weights for the subject: ``W h_i + U v_s`` instead of ``W (h_i + v_s)``.
 
-    This is not the published model, and no table calls it CasRel: docs/differences.md says what it is for.
+    This is not the published model, and no table calls it CasRel: docs/differences.md says what it
+    is for.
     """
 
     name = "casrel-own-subject"
@@ -138,7 +154,9 @@ class CasRelOwnSubject(CasRel):
 
 
 def tail_distance(config: ExtractorConfig) -> int:
-    """Return how many tokens after an entity's last token its tail tag and second state are: 1 if ``exclusive``."""
+    """Return how many tokens after an entity's last token its tail tag and second state are: 1
+    if ``exclusive``.
+    """
     return 1 if config.layout == EXCLUSIVE else 0
 
 
@@ -152,8 +170,8 @@ def draw_subjects(
         draw: [B] uniforms in [0, 1).
 
     Returns:
-        start, end: [B] the drawn subject, 0 where the sentence has none; present: [B] bool; drawn: [n] bool, the
-        triples of the drawn subjects.
+        start, end: [B] the drawn subject, 0 where the sentence has none; present: [B] bool; drawn:
+        [n] bool, the triples of the drawn subjects.
     """
     start, end = np.zeros((2, batch), dtype=np.int64)
     spans: list[dict[tuple[int, int], None]] = [{} for _ in range(batch)]
@@ -168,7 +186,9 @@ def draw_subjects(
 
 
 def tag_cells(length: int, sentence: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Flat numbers [2n] of the cells of [B, L, 2] where spans start (index 0) and where they end (index 1)."""
+    """Flat numbers [2n] of the cells of [B, L, 2] where spans start (index 0) and where they end
+    (index 1).
+    """
     return np.concatenate([(sentence * length + start) * 2, (sentence * length + end) * 2 + 1])
 
 
@@ -205,7 +225,9 @@ def decode(
         object_heads = torch.where(content[s][..., None], object_heads, -torch.inf)
         object_tails = torch.where(may_end[s][..., None], object_tails, -torch.inf)
         object_stops = nearest_tail(object_tails > 0, dim=1, distance=distance)  # [N, L, R]
-        row, first, relation = torch.nonzero((object_heads > 0) & (object_stops < length), as_tuple=True)
+        row, first, relation = torch.nonzero(
+            (object_heads > 0) & (object_stops < length), as_tuple=True
+        )
         last = object_stops[row, first, relation]  # [n]
         evidence = (
             heads[s[row], a[row]],

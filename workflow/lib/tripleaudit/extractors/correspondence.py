@@ -1,4 +1,5 @@
-"""PRGC's global correspondence of heads: the logit of every pair of tokens, without keeping [L, L, H] activations.
+"""PRGC's global correspondence of heads: the logit of every pair of tokens, without keeping [L, L,
+H] activations.
 
 They exist for a few rows at a time and are computed again in the backward pass.
 """
@@ -10,11 +11,15 @@ from tripleaudit.extractors.dropping import exact_rate, kept
 from tripleaudit.extractors.formulation import cells_at_once, on_device
 from tripleaudit.extractors.losses import raise_precision
 
-CELLS_AT_ONCE = 2**20  # numbers of [B, rows, L, H] held at a time: bounds memory, changes nothing else
+CELLS_AT_ONCE = (
+    2**20
+)  # numbers of [B, rows, L, H] held at a time: bounds memory, changes nothing else
 
 
 class _Correspondence(torch.autograd.Function):
-    """``dropout(relu(x_i + y_j)) @ w`` for all pairs, a few rows i at a time, computed again in the backward pass."""
+    """``dropout(relu(x_i + y_j)) @ w`` for all pairs, a few rows i at a time, computed again in
+    the backward pass.
+    """
 
     @staticmethod
     def forward(ctx, x: Tensor, y: Tensor, w: Tensor, dropout: float, seed: int) -> Tensor:
@@ -42,7 +47,9 @@ class _Correspondence(torch.autograd.Function):
 
 
 class _DeviceCorrespondence(torch.autograd.Function):
-    """The same for a captured step: all rows of as many sentences as fit, and what dropout kept stays in memory."""
+    """The same for a captured step: all rows of as many sentences as fit, and what dropout kept
+    stays in memory.
+    """
 
     @staticmethod
     def forward(ctx, x: Tensor, y: Tensor, w: Tensor, dropout: float) -> Tensor:
@@ -60,7 +67,9 @@ class _DeviceCorrespondence(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad: Tensor):
         x, y, w, *active = ctx.saved_tensors
-        flows = [own * part[..., None] for own, part in zip(active, grad.split(ctx.step), strict=True)]
+        flows = [
+            own * part[..., None] for own, part in zip(active, grad.split(ctx.step), strict=True)
+        ]
         by_row = torch.cat([flow.sum(dim=2) for flow in flows])  # [B, L, H]
         by_column = torch.cat([flow.sum(dim=1) for flow in flows])
         by_weight = (x * by_row + y * by_column).sum(dim=(0, 1))
@@ -69,7 +78,9 @@ class _DeviceCorrespondence(torch.autograd.Function):
 
 
 def _blocks(x: Tensor, y: Tensor, dropout: float, seed: int):
-    """Yield (rows, x_i + y_j [B, rows, L, H], what dropout keeps or None); the same ones for the same seed."""
+    """Yield (rows, x_i + y_j [B, rows, L, H], what dropout keeps or None); the same ones for the
+    same seed.
+    """
     draws = torch.Generator().manual_seed(seed) if dropout else None
     step = max(1, CELLS_AT_ONCE // max(1, y.numel()))
     for at in range(0, x.shape[1], step):
@@ -78,8 +89,11 @@ def _blocks(x: Tensor, y: Tensor, dropout: float, seed: int):
         yield block, pre, None if draws is None else kept(pre.shape, dropout, draws)
 
 
-def correspondence(rows: Tensor, columns: Tensor, layer: nn.Linear, dropout: float, seed: int | None = None) -> Tensor:
-    """Logits [B, L, L] of all pairs of heads (row: subject, column: object), from :meth:`prgc.PRGC.pair_parts`.
+def correspondence(
+    rows: Tensor, columns: Tensor, layer: nn.Linear, dropout: float, seed: int | None = None
+) -> Tensor:
+    """Logits [B, L, L] of all pairs of heads (row: subject, column: object), from
+    :meth:`prgc.PRGC.pair_parts`.
 
     ``seed`` is that of dropout, drawn from PyTorch's generator if None.
     """

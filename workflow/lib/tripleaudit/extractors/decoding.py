@@ -1,10 +1,13 @@
-"""Decoding steps that several extractors share; everything works on whole tensors, on any device."""
+"""Decoding steps that several extractors share; everything works on whole tensors, on any
+device.
+"""
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-# of a sentence, the first ones, far beyond what a trained model finds: what keeps decoding an untrained one small
+# of a sentence, the first ones, far beyond what a trained model finds: what keeps decoding an
+# untrained one small
 ROWS_PER_SENTENCE = 1000
 CANDIDATES = 100  # that are followed up
 
@@ -17,7 +20,14 @@ class Found:
         self.scores = [torch.zeros(0, device=device)]
 
     def add(
-        self, sentence: Tensor, start: Tensor, end: Tensor, relation: Tensor, head: Tensor, tail: Tensor, score: Tensor
+        self,
+        sentence: Tensor,
+        start: Tensor,
+        end: Tensor,
+        relation: Tensor,
+        head: Tensor,
+        tail: Tensor,
+        score: Tensor,
     ) -> None:
         """Take [n] each: sentence, subject, relation, object (first and last token) and score."""
         self.rows.append(torch.stack([sentence, start, end, relation, head, tail], dim=1))
@@ -35,7 +45,9 @@ class Found:
 
 
 def nearest_tail(tails: Tensor, dim: int = -1, distance: int = 0) -> Tensor:
-    """Return the first tail at least ``distance`` tokens after each position along ``dim``, L for none; int64."""
+    """Return the first tail at least ``distance`` tokens after each position along ``dim``, L
+    for none; int64.
+    """
     length = tails.shape[dim]
     shape = [1] * tails.dim()
     shape[dim] = length
@@ -48,8 +60,11 @@ def nearest_tail(tails: Tensor, dim: int = -1, distance: int = 0) -> Tensor:
     return torch.cat([nearest.narrow(dim, distance, length - distance), missing], dim)
 
 
-def spans_from_tags(heads: Tensor, tails: Tensor, most: int | None = None) -> tuple[Tensor, Tensor, Tensor]:
-    """Pair every head with the nearest tail at or after it (tails may be reused; heads without a tail are dropped).
+def spans_from_tags(
+    heads: Tensor, tails: Tensor, most: int | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Pair every head with the nearest tail at or after it (tails may be reused; heads without a
+    tail are dropped).
 
     Args:
         heads, tails: [N, L] bool.
@@ -67,12 +82,16 @@ def spans_from_tags(heads: Tensor, tails: Tensor, most: int | None = None) -> tu
 
 
 def pairs_within(left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
-    """Indices of all pairs of rows, of ``left`` [n] and ``right`` [m], that belong to the same sentence; row by row."""
+    """Indices of all pairs of rows, of ``left`` [n] and ``right`` [m], that belong to the same
+    sentence; row by row.
+    """
     return torch.nonzero(left[:, None] == right[None, :], as_tuple=True)
 
 
 def next_of(numbers: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
-    """For each wanted number [n] the smallest of ``numbers`` [m] not below it, -1 if there is none, and where it is."""
+    """For each wanted number [n] the smallest of ``numbers`` [m] not below it, -1 if there is
+    none, and where it is.
+    """
     rising, positions = numbers.sort()
     at = torch.searchsorted(rising, wanted)
     return F.pad(rising, (0, 1), value=-1)[at], F.pad(positions, (0, 1))[at]

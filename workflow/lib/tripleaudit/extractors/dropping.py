@@ -1,7 +1,8 @@
-"""Dropout with fewer random numbers: on a CPU, PyTorch's own draws one number for each value, one after the other.
+"""Dropout with fewer random numbers: on a CPU, PyTorch's own draws one number for each value, one
+after the other.
 
-Here a 64-bit random number decides about four values. The rate is then a multiple of 2**-16, and what is kept is scaled
-by exactly that rate.
+Here a 64-bit random number decides about four values. The rate is then a multiple of 2**-16, and
+what is kept is scaled by exactly that rate.
 """
 
 import torch
@@ -12,11 +13,19 @@ from tripleaudit.extractors.formulation import on_device
 STEPS = 2**16  # of the rate
 
 
-def kept(shape: torch.Size | tuple[int, ...], rate: float, generator: torch.Generator | None = None) -> Tensor:
-    """Draw what dropout keeps, on the CPU; bool, each value True with probability ``1 - exact_rate(rate)``."""
+def kept(
+    shape: torch.Size | tuple[int, ...], rate: float, generator: torch.Generator | None = None
+) -> Tensor:
+    """Draw what dropout keeps, on the CPU; bool, each value True with probability ``1 -
+    exact_rate(rate)``.
+    """
     count = torch.Size(shape).numel()
-    numbers = torch.empty(-(-count // 4), dtype=torch.int64).random_(-(2**63), None, generator=generator)
-    return (numbers.view(torch.int16)[:count] >= round(exact_rate(rate) * STEPS) - STEPS // 2).view(shape)
+    numbers = torch.empty(-(-count // 4), dtype=torch.int64).random_(
+        -(2**63), None, generator=generator
+    )
+    return (numbers.view(torch.int16)[:count] >= round(exact_rate(rate) * STEPS) - STEPS // 2).view(
+        shape
+    )
 
 
 def exact_rate(rate: float) -> float:

@@ -1,9 +1,9 @@
 """Which of two formulations of the same mathematics runs.
 
-On a CPU every operator costs what it computes, so the fast way looks at values: it skips what is empty and goes
-sentence by sentence. On a GPU at these sizes every operator costs its launch, so the fast way has static shapes and
-looks at no value, and a whole training step becomes one launch. ``TRIPLEAUDIT_FORMULATION=device`` runs the latter on
-a CPU, for tests and counts.
+On a CPU every operator costs what it computes, so the fast way looks at values: it skips what is
+empty and goes sentence by sentence. On a GPU at these sizes every operator costs its launch, so the
+fast way has static shapes and looks at no value, and a whole training step becomes one launch.
+``TRIPLEAUDIT_FORMULATION=device`` runs the latter on a CPU, for tests and counts.
 """
 
 import contextlib
@@ -31,7 +31,9 @@ def on_device(where: Tensor | torch.device) -> bool:
 
 
 def cells_at_once(device: torch.device) -> int:
-    """How many numbers a table may hold at a time: a constant of the device, so that a graph captured once holds."""
+    """How many numbers a table may hold at a time: a constant of the device, so that a graph
+    captured once holds.
+    """
     if device.type != "cuda":
         return CPU_CELLS
     share = torch.cuda.get_per_process_memory_fraction(device) if torch.cuda.is_available() else 1.0
@@ -39,8 +41,12 @@ def cells_at_once(device: torch.device) -> int:
 
 
 def at_once(device: torch.device, each: int, cells: int) -> int:
-    """How many candidates of ``each`` numbers a prediction scores together, where a CPU holds ``cells`` numbers."""
-    return max(1, (max(cells, cells_at_once(device)) if on_device(device) else cells) // max(1, each))
+    """How many candidates of ``each`` numbers a prediction scores together, where a CPU holds
+    ``cells`` numbers.
+    """
+    return max(
+        1, (max(cells, cells_at_once(device)) if on_device(device) else cells) // max(1, each)
+    )
 
 
 def half_precision(device: torch.device, wanted: bool) -> bool:
@@ -50,7 +56,9 @@ def half_precision(device: torch.device, wanted: bool) -> bool:
 
 @contextlib.contextmanager
 def products(device: torch.device, bf16: bool) -> Iterator[None]:
-    """Let a GPU multiply float32 in TF32 inside where bfloat16 is used, which has 3 bits less; elsewhere exactly."""
+    """Let a GPU multiply float32 in TF32 inside where bfloat16 is used, which has 3 bits less;
+    elsewhere exactly.
+    """
     if device.type != "cuda":
         yield
         return

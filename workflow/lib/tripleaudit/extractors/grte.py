@@ -1,8 +1,9 @@
-"""GRTE: fill one table for every relation, and refine the tokens by what the tables say (Ren et al., EMNLP 2021).
+"""GRTE: fill one table for every relation, and refine the tokens by what the tables say (Ren et
+al., EMNLP 2021).
 
-Shortcut, with unchanged mathematics: of the tables of inner rounds only the maxima of rows and columns are needed, and
-no such table is kept (:mod:`tripleaudit.extractors.maxima`, where the pair features are: ELU as in the authors' code,
-ReLU in the paper).
+Shortcut, with unchanged mathematics: of the tables of inner rounds only the maxima of rows and
+columns are needed, and no such table is kept (:mod:`tripleaudit.extractors.maxima`, where the pair
+features are: ELU as in the authors' code, ReLU in the paper).
 """
 
 import torch
@@ -39,18 +40,33 @@ class GRTE(Extractor):
         self.table = nn.Linear(width, columns)  # [label, relation]
         self.subject_summary = nn.Linear(columns, width)
         self.object_summary = nn.Linear(columns, width)
-        for layer in (self.subject, self.object, self.table, self.subject_summary, self.object_summary):
+        for layer in (
+            self.subject,
+            self.object,
+            self.table,
+            self.subject_summary,
+            self.object_summary,
+        ):
             nn.init.orthogonal_(layer.weight)
         inner = getattr(config.encoder, "intermediate_size", None) or 4 * width
-        self.refine = RefiningBlock(width, config.encoder.num_attention_heads, inner, config.dropout)
+        self.refine = RefiningBlock(
+            width, config.encoder.num_attention_heads, inner, config.dropout
+        )
         self.post_init()
 
     def forward(
-        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, cells: Tensor, **_: Tensor
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        content_mask: Tensor,
+        cells: Tensor,
+        **_: Tensor,
     ) -> ExtractorOutput:
         """See :meth:`Extractor.forward`; the loss is the official sum over cells."""
         subject, object_ = self.token_features(input_ids, attention_mask, content_mask)
-        return ExtractorOutput.of({"table": self.tables(subject, object_, content_mask).loss(cells)[0]})
+        return ExtractorOutput.of(
+            {"table": self.tables(subject, object_, content_mask).loss(cells)[0]}
+        )
 
     @classmethod
     def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
@@ -58,12 +74,16 @@ class GRTE(Extractor):
         return {"cells": gold_cells(targets(batch.triples), batch.shape, len(config.relations))}
 
     def tables(self, subject: Tensor, object_: Tensor, mask: Tensor) -> Table:
-        """The tables of all relations from subject and object features [B, L, H]; their weight is [8, R, H]."""
+        """The tables of all relations from subject and object features [B, L, H]; their weight
+        is [8, R, H].
+        """
         shape = LABELS, len(self.config.relations)
         weight, bias = self.table.weight.view(*shape, -1), self.table.bias.view(shape)
         return Table(subject, object_, weight, bias, features, mask)
 
-    def token_features(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
+    def token_features(
+        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor
+    ) -> tuple[Tensor, Tensor]:
         """Subject and object features [B, L, H] of the last round."""
         hidden = dropped(self.encode(input_ids, attention_mask), self.config.dropout, self.training)
         subject, object_ = self.subject(hidden), self.object(hidden)
@@ -76,17 +96,20 @@ class GRTE(Extractor):
             subject, object_ = subject + more[: len(hidden)], object_ + more[len(hidden) :]
         return subject, object_
 
-    def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
+    def predict_rows(
+        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor
+    ) -> tuple[Tensor, Tensor]:
         subject, object_ = self.token_features(input_ids, attention_mask, content_mask)
         cells = self.tables(subject, object_, content_mask).cells()
         return decode(cells, len(self.config.relations), input_ids.shape[1])
 
 
 class Attention(nn.Module):
-    """Multi-head attention with residual connection and layer normalisation (BERT), in float32 under autocast.
+    """Multi-head attention with residual connection and layer normalisation (BERT), in float32
+    under autocast.
 
-    In bfloat16 the loss was no number after 32 to 200 steps of WebNLG on an H100, with cuDNN's kernel and with
-    PyTorch's own; with the attention alone in float32, 2,000 steps were finite.
+    In bfloat16 the loss was no number after 32 to 200 steps of WebNLG on an H100, with cuDNN's
+    kernel and with PyTorch's own; with the attention alone in float32, 2,000 steps were finite.
     """
 
     def __init__(self, width: int, heads: int, dropout: float):
@@ -98,8 +121,9 @@ class Attention(nn.Module):
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
         """Attend from x [N, L, H] to memory [N, M, H].
 
-        ``mask`` [N, M] bool is True where memory may be seen. A row that may see nothing sees the first
-        position: a softmax over no key is not a number, on some kernels for the whole row's gradient, too.
+        ``mask`` [N, M] bool is True where memory may be seen. A row that may see nothing sees the
+        first position: a softmax over no key is not a number, on some kernels for the whole row's
+        gradient, too.
         """
         with torch.autocast(x.device.type, enabled=False):
             x, memory = raise_precision(x), raise_precision(memory)
@@ -109,7 +133,9 @@ class Attention(nn.Module):
             )
             rate = self.dropout if self.training else 0.0
             seen = some_key(mask)[:, None, None]
-            mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=seen, dropout_p=rate)
+            mixed = F.scaled_dot_product_attention(
+                query, key, value, attn_mask=seen, dropout_p=rate
+            )
             mixed = self.output(mixed.transpose(1, 2).flatten(2))
             return self.norm(x + dropped(mixed, self.dropout, self.training))
 
@@ -121,7 +147,9 @@ def some_key(mask: Tensor) -> Tensor:
 
 
 class RefiningBlock(nn.Module):
-    """A transformer decoder block of BERT's shape: self-attention, attention to the sentence, feed-forward layer."""
+    """A transformer decoder block of BERT's shape: self-attention, attention to the sentence,
+    feed-forward layer.
+    """
 
     def __init__(self, width: int, heads: int, inner: int, dropout: float):
         super().__init__()
@@ -138,10 +166,14 @@ class RefiningBlock(nn.Module):
 
 
 def targets(triples: Tensor) -> Cells:
-    """Cells of gold triples [n, 6] in writing order: triples grouped by subject, one or two labels each."""
+    """Cells of gold triples [n, 6] in writing order: triples grouped by subject, one or two
+    labels each.
+    """
     sentence, start, end, relation, object_start, object_end = by_subject(triples).unbind(1)
     long_subject, long_object = end > start, object_end > object_start
-    head = torch.where(long_subject, torch.where(long_object, MMH, MSH), torch.where(long_object, SMH, SS))
+    head = torch.where(
+        long_subject, torch.where(long_object, MMH, MSH), torch.where(long_object, SMH, SS)
+    )
     cells = Cells(
         sentence.repeat_interleave(2),
         torch.stack([start, end], dim=1).flatten(),
@@ -155,8 +187,9 @@ def targets(triples: Tensor) -> Cells:
 def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
     """Join heads with the first fitting tail (official rule).
 
-    SS is a triple. SMH (i, j) takes the first SMT of its relation in row i after column j; MSH the first MST in column
-    j below row i; MMH the first MMT, in the order of rows, below row i and after column j.
+    SS is a triple. SMH (i, j) takes the first SMT of its relation in row i after column j; MSH the
+    first MST in column j below row i; MMH the first MMT, in the order of rows, below row i and
+    after column j.
 
     Args:
         cells: positive cells with scores, distinct.
@@ -164,13 +197,22 @@ def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
     Returns:
         rows [n, 6] and scores [n], the product of the probabilities of the one or two cells.
     """
-    order = torch.argsort((cells.sentence * relations + cells.relation) * length**2 + cells.row * length + cells.column)
+    order = torch.argsort(
+        (cells.sentence * relations + cells.relation) * length**2
+        + cells.row * length
+        + cells.column
+    )
     cells = cells.select(order)
     table = cells.sentence * relations + cells.relation
     single = torch.nonzero(cells.classes == SS)[:, 0]
     pairs = [(single, single)]
-    for head, tail, line, position in ((SMH, SMT, cells.row, cells.column), (MSH, MST, cells.column, cells.row)):
-        pairs.append(_first_after(cells.classes, head, tail, table * length + line, position, length))
+    for head, tail, line, position in (
+        (SMH, SMT, cells.row, cells.column),
+        (MSH, MST, cells.column, cells.row),
+    ):
+        pairs.append(
+            _first_after(cells.classes, head, tail, table * length + line, position, length)
+        )
     pairs.append(_first_below_right(cells, table))
     heads, tails = (torch.cat(each) for each in zip(*pairs, strict=True))
     rows = torch.stack(
@@ -178,11 +220,17 @@ def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
          cells.column[tails]],
         dim=1,
     )  # fmt: skip
-    return rows, torch.where(heads == tails, cells.scores[heads], cells.scores[heads] * cells.scores[tails])
+    return rows, torch.where(
+        heads == tails, cells.scores[heads], cells.scores[heads] * cells.scores[tails]
+    )
 
 
-def _first_after(classes: Tensor, head: int, tail: int, line: Tensor, position: Tensor, length: int):
-    """For each cell of class ``head`` the first of class ``tail`` on its line at a later position; indices of both."""
+def _first_after(
+    classes: Tensor, head: int, tail: int, line: Tensor, position: Tensor, length: int
+):
+    """For each cell of class ``head`` the first of class ``tail`` on its line at a later
+    position; indices of both.
+    """
     heads, tails = torch.nonzero(classes == head)[:, 0], torch.nonzero(classes == tail)[:, 0]
     key = line * length + position
     number, at = next_of(key[tails], key[heads] + 1)
@@ -192,14 +240,19 @@ def _first_after(classes: Tensor, head: int, tail: int, line: Tensor, position: 
 
 def _first_below_right(cells: Cells, table: Tensor) -> tuple[Tensor, Tensor]:
     """For each MMH the first MMT of its table below and to the right of it; indices of both."""
-    heads, tails = torch.nonzero(cells.classes == MMH)[:, 0], torch.nonzero(cells.classes == MMT)[:, 0]
+    heads, tails = (
+        torch.nonzero(cells.classes == MMH)[:, 0],
+        torch.nonzero(cells.classes == MMT)[:, 0],
+    )
     if not (len(heads) and len(tails)):
         return heads[:0], tails[:0]
     start = torch.searchsorted(table[tails], table[heads])
     stop = torch.searchsorted(table[tails], table[heads], right=True)
     window = torch.arange(max(1, int((stop - start).max())), device=heads.device)
     found_heads, found_tails = [], []
-    for part in torch.arange(len(heads), device=heads.device).split(max(1, CELLS_AT_ONCE // len(window))):
+    for part in torch.arange(len(heads), device=heads.device).split(
+        max(1, CELLS_AT_ONCE // len(window))
+    ):
         at = start[part, None] + window
         candidate = tails[at.clamp(max=len(tails) - 1)]
         head = heads[part, None]

@@ -5,8 +5,8 @@ With S the sparse set of positive cells and class 0 = none:
 - binary: ``sum over cells of softplus(z) - sum over S of z``
 - classes: ``sum over cells of (logsumexp(z) - z_0) + sum over S of (z_0 - z_c)``
 
-Both equal the usual dense losses exactly. All functions return sums; callers divide. Half precision is raised to
-float32 first; float64 stays float64.
+Both equal the usual dense losses exactly. All functions return sums; callers divide. Half precision
+is raised to float32 first; float64 stays float64.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,9 @@ def raise_precision(tensor: Tensor) -> Tensor:
 
 
 def last_written(cells: Tensor) -> Tensor:
-    """Mark [n], for each distinct one of the cell numbers [n], the last row that names it; by sorting, on a device."""
+    """Mark [n], for each distinct one of the cell numbers [n], the last row that names it; by
+    sorting, on a device.
+    """
     order = torch.argsort(cells, stable=True)
     ordered = cells[order]
     last = torch.ones_like(ordered, dtype=torch.bool)
@@ -37,7 +39,9 @@ def last_written(cells: Tensor) -> Tensor:
 
 
 def flat_cells(shape: torch.Size | tuple[int, ...], *indices: Tensor) -> Tensor:
-    """Return flat (row-major) cell numbers of index tensors, one for each dimension of ``shape``."""
+    """Return flat (row-major) cell numbers of index tensors, one for each dimension of
+    ``shape``.
+    """
     flat = indices[0]
     for size, index in zip(shape[1:], indices[1:], strict=True):
         flat = flat * size + index
@@ -70,12 +74,14 @@ def read_gold(targets: Mapping[str, Tensor]) -> dict[str, Gold]:
 
 
 def mean_bce(logits: Tensor, gold: Gold, mask: Tensor, over: int = 1) -> Tensor:
-    """Mean binary cross-entropy over the cells of a mask, summed over what dimensions logits have beyond it.
+    """Mean binary cross-entropy over the cells of a mask, summed over what dimensions logits have
+    beyond it.
 
     Args:
         gold: the positive cells.
         mask: the first dimensions of ``logits``, or all: weights of cells, 0 leaves one out.
-        over: further number that the sum is divided by, such as that of the dimensions beyond, for their mean.
+        over: further number that the sum is divided by, such as that of the dimensions beyond, for
+            their mean.
     """
     weights = mask.view(*mask.shape, *[1] * (logits.dim() - mask.dim()))
     count = mask.sum().clamp(min=1)
@@ -83,9 +89,11 @@ def mean_bce(logits: Tensor, gold: Gold, mask: Tensor, over: int = 1) -> Tensor:
 
 
 def summed_bce(logits: Tensor, cells: Tensor, mask: Tensor, valid: Tensor | None = None) -> Tensor:
-    """Sum of binary cross-entropies over the cells of a mask, for gold cells that only the model can number.
+    """Sum of binary cross-entropies over the cells of a mask, for gold cells that only the model
+    can number.
 
-    As :func:`binary_cells`; ``valid`` [n] marks the rows of ``cells`` that are no padding, all if None.
+    As :func:`binary_cells`; ``valid`` [n] marks the rows of ``cells`` that are no padding, all if
+    None.
     """
     if not on_device(logits):
         cells = cells if valid is None else cells[valid]
@@ -94,7 +102,9 @@ def summed_bce(logits: Tensor, cells: Tensor, mask: Tensor, valid: Tensor | None
     beyond = logits.numel()
     positions = cells if valid is None else torch.where(valid, cells, beyond)
     labels = logits.new_zeros(beyond + 1).scatter_(0, positions, 1.0)[:beyond].view(logits.shape)
-    return F.binary_cross_entropy_with_logits(logits, labels, weight=mask.to(logits.dtype), reduction="sum")
+    return F.binary_cross_entropy_with_logits(
+        logits, labels, weight=mask.to(logits.dtype), reduction="sum"
+    )
 
 
 def binary_cells(logits: Tensor, gold: Gold, mask: Tensor) -> Tensor:
@@ -118,7 +128,9 @@ def binary_cells(logits: Tensor, gold: Gold, mask: Tensor) -> Tensor:
 
 
 def with_gradients(loss: Tensor, inputs: Sequence[Tensor], gradients: Sequence[Tensor]) -> Tensor:
-    """The loss, differentiable by its inputs, whose gradients were computed with it, in fewer operators."""
+    """The loss, differentiable by its inputs, whose gradients were computed with it, in fewer
+    operators.
+    """
     return _WithGradients.apply((loss, gradients), *inputs)
 
 
@@ -126,7 +138,9 @@ class _WithGradients(torch.autograd.Function):
     @staticmethod
     def forward(ctx, made: tuple[Tensor, Sequence[Tensor]], *inputs: Tensor) -> Tensor:
         loss, gradients = made
-        ctx.save_for_backward(*(own.to(each.dtype) for each, own in zip(inputs, gradients, strict=True)))
+        ctx.save_for_backward(
+            *(own.to(each.dtype) for each, own in zip(inputs, gradients, strict=True))
+        )
         return loss
 
     @staticmethod

@@ -1,7 +1,8 @@
-"""Maxima of the rows and columns of GRTE's tables, with unchanged mathematics and without keeping a table.
+"""Maxima of the rows and columns of GRTE's tables, with unchanged mathematics and without keeping a
+table.
 
-Logits are dropped chunk by chunk and only the positions of maxima are kept; the backward pass has gradients at those
-positions alone and computes no logit again.
+Logits are dropped chunk by chunk and only the positions of maxima are kept; the backward pass has
+gradients at those positions alone and computes no logit again.
 """
 
 import numpy as np
@@ -27,20 +28,30 @@ def table_maxima(
     """Maxima of the table ``T_ij = W ELU(S_i * O_j) + b`` over j and over i, [B, L, C] each.
 
     Args:
-        subject, object_: [B, L, H].
-        valid: [B, L] bool, the positions that get maxima; 0 elsewhere.
-        pooled: [B, L] bool, those over which maxima run, among the valid ones; 0 in sentences without any.
+        subject, object_: [B, L, H]. valid: [B, L] bool, the positions that get maxima; 0 elsewhere.
+        pooled: [B, L] bool, those over which maxima run, among the valid ones; 0 in sentences
+        without any.
     """
     weight, bias = table.weight.to(subject.dtype), table.bias
-    need = torch.is_grad_enabled() and any(each.requires_grad for each in (subject, object_, table.weight))
+    need = torch.is_grad_enabled() and any(
+        each.requires_grad for each in (subject, object_, table.weight)
+    )
     with torch.autocast(subject.device.type, enabled=False):
         if on_device(subject):
-            rows, columns = _PaddedMaxima.apply(subject, object_, weight, valid, pooled, Pairs(valid))
+            rows, columns = _PaddedMaxima.apply(
+                subject, object_, weight, valid, pooled, Pairs(valid)
+            )
         else:
             spans = spans_of(pooled)  # over which maxima run; (0, 0) where there are none
-            blocks = [(each, spans[each.sentence]) for each in plan(spans_of(valid)) if spans[each.sentence][1]]
+            blocks = [
+                (each, spans[each.sentence])
+                for each in plan(spans_of(valid))
+                if spans[each.sentence][1]
+            ]
             rows, columns = _TableMaxima.apply(subject, object_, weight, blocks, need)
-    shift = (valid & pooled.any(dim=1, keepdim=True)).to(bias.dtype)[..., None] * bias  # moves a column's cells alike
+    shift = (valid & pooled.any(dim=1, keepdim=True)).to(bias.dtype)[
+        ..., None
+    ] * bias  # moves a column's cells alike
     return rows + shift, columns + shift
 
 
@@ -79,10 +90,21 @@ class _PaddedMaxima(torch.autograd.Function):
                 graph, parts = pairs.join(features, subject[block], object_[block])
             x, dx = graph.detach(), None
             for chunk in chunks:
-                # gradients lie at the maxima alone, [s, L, L, c]; no two rows, and no two columns, meet in one place
-                dz = d_rows.new_zeros(*row_at[block].shape[:2], pairs.length, chunk.stop - chunk.start)
-                dz.scatter_(2, row_at[block, :, chunk].long()[:, :, None], d_rows[block, :, chunk][:, :, None])
-                dz.scatter_add_(1, column_at[block, :, chunk].long()[:, None], d_columns[block, :, chunk][:, None])
+                # gradients lie at the maxima alone, [s, L, L, c]; no two rows, and no two columns,
+                # meet in one place
+                dz = d_rows.new_zeros(
+                    *row_at[block].shape[:2], pairs.length, chunk.stop - chunk.start
+                )
+                dz.scatter_(
+                    2,
+                    row_at[block, :, chunk].long()[:, :, None],
+                    d_rows[block, :, chunk][:, :, None],
+                )
+                dz.scatter_add_(
+                    1,
+                    column_at[block, :, chunk].long()[:, None],
+                    d_columns[block, :, chunk][:, None],
+                )
                 dz = dz.flatten(0, 2)
                 d_weight[chunk] += dz.T @ x
                 dx = dz @ weight[chunk] if dx is None else dx.addmm_(dz, weight[chunk])
@@ -102,7 +124,10 @@ class _TableMaxima(torch.autograd.Function):
         for block, (first, last) in blocks:
             s, top, bottom = block.sentence, block.top, block.bottom
             x = block.join(features, subject[s, top:bottom], object_[s, block.first : block.stop])
-            low, high = max(top, first), min(bottom, last)  # rows of the block over which columns are pooled
+            low, high = (
+                max(top, first),
+                min(bottom, last),
+            )  # rows of the block over which columns are pooled
             for chunk in column_chunks(block, 1, len(weight)):
                 z = (x @ weight[chunk].T).view(bottom - top, block.stop - block.first, -1)
                 across = z[:, first - block.first : last - block.first]
@@ -115,7 +140,9 @@ class _TableMaxima(torch.autograd.Function):
                     if high > low:
                         best, at = down.max(dim=0)
                         position = column_at[s, block.first : block.stop, chunk]
-                        better = torch.ones_like(best, dtype=torch.bool) if low == first else best > into
+                        better = (
+                            torch.ones_like(best, dtype=torch.bool) if low == first else best > into
+                        )
                         into.copy_(torch.where(better, best, into))
                         position.copy_(torch.where(better, at.add_(low), position))
                 else:
@@ -138,7 +165,10 @@ class _TableMaxima(torch.autograd.Function):
             s, top, bottom = block.sentence, block.top, block.bottom
             across, down = slice(top, bottom), slice(block.first, block.stop)
             with torch.enable_grad():
-                a, b = subject[s, across].detach().requires_grad_(), object_[s, down].detach().requires_grad_()
+                a, b = (
+                    subject[s, across].detach().requires_grad_(),
+                    object_[s, down].detach().requires_grad_(),
+                )
                 graph = block.join(features, a, b)
             x = graph.detach()
             at_rows = (row_at[s, across].long() - block.first).clamp_(min=0)
@@ -164,7 +194,9 @@ class _TableMaxima(torch.autograd.Function):
         return d_subject, d_object, d_weight.to(weight.dtype), None, None
 
 
-def _sparse_products(x: Tensor, weight: Tensor, pairs: Tensor, grads: Tensor) -> tuple[Tensor, Tensor]:
+def _sparse_products(
+    x: Tensor, weight: Tensor, pairs: Tensor, grads: Tensor
+) -> tuple[Tensor, Tensor]:
     """Gradients of x [n, H] and weight [C, H] from those of a few logits of ``x @ weight.T``.
 
     They are weighted sums of the rows concerned: m is a small share of n.
@@ -183,6 +215,10 @@ def _sparse_products(x: Tensor, weight: Tensor, pairs: Tensor, grads: Tensor) ->
     counts = torch.bincount(pairs, minlength=len(x))
     column = order // grads.shape[1]
     dx = F.embedding_bag(
-        column, weight, counts.cumsum(0) - counts, mode="sum", per_sample_weights=grads.flatten()[order]
+        column,
+        weight,
+        counts.cumsum(0) - counts,
+        mode="sum",
+        per_sample_weights=grads.flatten()[order],
     )
     return dx, dw

@@ -1,12 +1,13 @@
-"""OneRel: one of four tags for every (subject token, relation, object token) (Shang et al., AAAI 2022).
+"""OneRel: one of four tags for every (subject token, relation, object token) (Shang et al., AAAI
+2022).
 
-As in the authors' code, not as in the paper: a marker stands after every word and is the last token of an entity that
-ends there, so that start and end always differ and the tags of a triple lie apart; the encoder's states are dropped,
-too; R has a bias; the loss is summed over relations, where the paper also divides by their number; and :func:`decode`
-says which tags make a triple.
+As in the authors' code, not as in the paper: a marker stands after every word and is the last token
+of an entity that ends there, so that start and end always differ and the tags of a triple lie
+apart; the encoder's states are dropped, too; R has a bias; the loss is summed over relations, where
+the paper also divides by their number; and :func:`decode` says which tags make a triple.
 
-Shortcut, with unchanged mathematics: ``W[h_i; h_j] = W1 h_i + W2 h_j``, so that a table of pairs is made from two lists
-of tokens (:mod:`tripleaudit.extractors.tables`).
+Shortcut, with unchanged mathematics: ``W[h_i; h_j] = W1 h_i + W2 h_j``, so that a table of pairs is
+made from two lists of tokens (:mod:`tripleaudit.extractors.tables`).
 """
 
 import torch
@@ -24,10 +25,12 @@ HB_TB, HB_TE, HE_TE = 1, 2, 3  # subject start or end (head) with object start o
 
 
 class OneRel(Extractor):
-    """The one-module, one-step extractor: tags of (i, r, j) from the paper's ``R ReLU(dropout(W[h_i; h_j] + b))``.
+    """The one-module, one-step extractor: tags of (i, r, j) from the paper's ``R
+    ReLU(dropout(W[h_i; h_j] + b))``.
 
-    Tag 0 is the paper's "-"; in the others H and T are subject (head) and object (tail), B and E an entity's first and
-    last token. Every pair of tokens has a tag for every relation, specials included. In shapes, R counts relations.
+    Tag 0 is the paper's "-"; in the others H and T are subject (head) and object (tail), B and E an
+    entity's first and last token. Every pair of tokens has a tag for every relation, specials
+    included. In shapes, R counts relations.
     """
 
     name = "onerel"
@@ -38,11 +41,15 @@ class OneRel(Extractor):
         super().__init__(config, encoder)
         width = self.hidden_size
         self.pair = nn.Linear(2 * width, 3 * width)  # W and b
-        self.tags = nn.Linear(3 * width, 4 * len(config.relations))  # the paper's R, and a bias; [tag, relation]
+        self.tags = nn.Linear(
+            3 * width, 4 * len(config.relations)
+        )  # the paper's R, and a bias; [tag, relation]
         self.post_init()
 
     def features(self, left: Tensor, right: Tensor) -> Tensor:
-        """Features ``ReLU(dropout(W1 h_i + b + W2 h_j))`` of pairs, from ``W1 h_i + b`` and ``W2 h_j``."""
+        """Features ``ReLU(dropout(W1 h_i + b + W2 h_j))`` of pairs, from ``W1 h_i + b`` and ``W2
+        h_j``.
+        """
         return torch.relu_(dropped(left + right, self.config.pair_dropout, self.training))
 
     def table(self, hidden: Tensor, mask: Tensor) -> Table:
@@ -53,13 +60,18 @@ class OneRel(Extractor):
         weight, bias = self.tags.weight.view(4, relations, -1), self.tags.bias.view(4, relations)
         return Table(left, right, weight, bias, self.features, mask, rectified=not self.training)
 
-    def forward(self, input_ids: Tensor, attention_mask: Tensor, cells: Tensor, **_: Tensor) -> ExtractorOutput:
-        """See :meth:`Extractor.forward`; the loss is the mean over pairs of the sum over relations of cross-entropies.
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, cells: Tensor, **_: Tensor
+    ) -> ExtractorOutput:
+        """See :meth:`Extractor.forward`; the loss is the mean over pairs of the sum over relations
+        of cross-entropies.
 
         Args:
             cells: [n, 6], the gold tags of :meth:`collate_targets`; every other cell has tag 0.
         """
-        hidden = dropped(self.encode(input_ids, attention_mask), self.config.hidden_dropout, self.training)
+        hidden = dropped(
+            self.encode(input_ids, attention_mask), self.config.hidden_dropout, self.training
+        )
         table = self.table(hidden, attention_mask)
         return ExtractorOutput.of({"tags": table.loss(cells)[0] / table.pairs})
 
@@ -68,13 +80,19 @@ class OneRel(Extractor):
         """Return ``cells`` [n, 6], the tags of the gold triples (:func:`tables.gold_cells`)."""
         return {"cells": gold_cells(targets(batch.triples), batch.shape, len(config.relations))}
 
-    def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
+    def predict_rows(
+        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor
+    ) -> tuple[Tensor, Tensor]:
         hidden = self.encode(input_ids, attention_mask)
-        return decode(self.table(hidden, attention_mask).cells(), len(self.config.relations), hidden.shape[1])
+        return decode(
+            self.table(hidden, attention_mask).cells(), len(self.config.relations), hidden.shape[1]
+        )
 
 
 def targets(triples: Tensor) -> Cells:
-    """Cells of gold triples [n, 6], three tags each; by subject, because the last tag written to a cell holds."""
+    """Cells of gold triples [n, 6], three tags each; by subject, because the last tag written to
+    a cell holds.
+    """
     sentence, start, end, relation, object_start, object_end = by_subject(triples).unbind(1)
     tags = torch.tensor([HB_TB, HB_TE, HE_TE])
     return Cells(
@@ -87,10 +105,12 @@ def targets(triples: Tensor) -> Cells:
 
 
 def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
-    """Join the tags of triples; of several that would fit, the paper does not say which, so this is the authors' rule.
+    """Join the tags of triples; of several that would fit, the paper does not say which, so this is
+    the authors' rule.
 
-    Cells are listed in the order (relation, row, column). HB-TB at (r, i, j): the column j2 of the *next* listed cell
-    must hold HB-TE at (r, i, j2); the first row from i on with HE-TE in that column ends the subject.
+    Cells are listed in the order (relation, row, column). HB-TB at (r, i, j): the column j2 of the
+    *next* listed cell must hold HB-TE at (r, i, j2); the first row from i on with HE-TE in that
+    column ends the subject.
 
     Args:
         cells: positive cells with scores, distinct.
@@ -98,11 +118,15 @@ def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
     Returns:
         rows [n, 6] and scores [n], the product of the probabilities of the three cells.
     """
-    # one number for each cell, [n]: in reading order (sentence, relation, row, column), and with columns before rows
+    # one number for each cell, [n]: in reading order (sentence, relation, row, column), and with
+    # columns before rows
     table = (cells.sentence * relations + cells.relation) * length
     order = torch.argsort((table + cells.row) * length + cells.column)
     cells, table = cells.select(order), table[order]
-    by_row, by_column = (table + cells.row) * length + cells.column, (table + cells.column) * length + cells.row
+    by_row, by_column = (
+        (table + cells.row) * length + cells.column,
+        (table + cells.column) * length + cells.row,
+    )
 
     # HB-TB cells with a cell after them in their sentence, [b], and the column of that next cell
     begins = torch.nonzero(cells.classes[:-1] == HB_TB)[:, 0]

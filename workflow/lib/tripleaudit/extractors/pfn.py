@@ -1,7 +1,9 @@
-"""PFN: a recurrent partition filter feeds a table of spans and a table of starts (Yan et al., EMNLP 2021).
+"""PFN: a recurrent partition filter feeds a table of spans and a table of starts (Yan et al., EMNLP
+2021).
 
-Shortcuts, none of which changes the mathematics: the input half of all gates is one matrix product; the layer over
-``[h_i; h_j; g]`` is a sum of three parts; and prediction scores relations only between starts of predicted entities.
+Shortcuts, none of which changes the mathematics: the input half of all gates is one matrix product;
+the layer over ``[h_i; h_j; g]`` is a sum of three parts; and prediction scores relations only
+between starts of predicted entities.
 """
 
 from collections.abc import Callable
@@ -22,7 +24,9 @@ from tripleaudit.extractors.losses import flat_cells, raise_precision, summed_bc
 from tripleaudit.extractors.recurrence import partition_filter
 
 MOST_STARTS = 60  # of entities in a sentence that are followed up: an untrained model marks all
-PAIRS_AT_ONCE = 2**14  # pairs of starts scored at a time when decoding: bounds memory, changes nothing else
+PAIRS_AT_ONCE = (
+    2**14
+)  # pairs of starts scored at a time when decoding: bounds memory, changes nothing else
 
 
 class PFN(Extractor):
@@ -37,15 +41,26 @@ class PFN(Extractor):
         self.input = nn.Linear(self.hidden_size, 5 * width)
         self.recurrent = nn.Linear(width, 5 * width)
         self.cell = nn.Linear(3 * width, width)
-        self.entity_global, self.relation_global = nn.Linear(2 * width, width), nn.Linear(2 * width, width)
-        self.entity_pair, self.relation_pair = nn.Linear(3 * width, width), nn.Linear(3 * width, width)
+        self.entity_global, self.relation_global = (
+            nn.Linear(2 * width, width),
+            nn.Linear(2 * width, width),
+        )
+        self.entity_pair, self.relation_pair = (
+            nn.Linear(3 * width, width),
+            nn.Linear(3 * width, width),
+        )
         self.entity_norm, self.relation_norm = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.entity_out, self.relation_out = nn.Linear(width, 1), nn.Linear(width, len(config.relations))
+        self.entity_out, self.relation_out = (
+            nn.Linear(width, 1),
+            nn.Linear(width, len(config.relations)),
+        )
         self.dropout = Dropout(config.dropout)
         self.post_init()
 
     @classmethod
-    def representable(cls, config: ExtractorConfig, alignment: Alignment, rows: np.ndarray) -> np.ndarray:
+    def representable(
+        cls, config: ExtractorConfig, alignment: Alignment, rows: np.ndarray
+    ) -> np.ndarray:
         return alignment.last_of_word(rows[:, [1, 4]]).all(axis=1)
 
     def forward(
@@ -61,10 +76,15 @@ class PFN(Extractor):
         """See :meth:`Extractor.forward`; both tables have valid cells at specials, too."""
         entity, relation = self.features(input_ids, attention_mask)
         entity_logits = self.entity_out(self._joined(entity, self.entity_norm))[..., 0]  # [B, L, L]
-        relation_logits = self.relation_out(self._joined(relation, self.relation_norm))  # [B, L, L, R]
+        relation_logits = self.relation_out(
+            self._joined(relation, self.relation_norm)
+        )  # [B, L, L, R]
         sentence, label = triples[:, 0], triples[:, 3]
         starts, ends = table_spans(triples, word_ids, word_first, self.config)
-        entities = [flat_cells(entity_logits.shape, sentence, starts[:, role], ends[:, role]) for role in (0, 1)]
+        entities = [
+            flat_cells(entity_logits.shape, sentence, starts[:, role], ends[:, role])
+            for role in (0, 1)
+        ]
         relations = flat_cells(relation_logits.shape, sentence, starts[:, 0], starts[:, 1], label)
         pairs = attention_mask[:, :, None] * attention_mask[:, None]
         longest = attention_mask.sum(dim=1).max()
@@ -75,8 +95,12 @@ class PFN(Extractor):
         }
         return ExtractorOutput.of(terms)
 
-    def features(self, input_ids: Tensor, attention_mask: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
-        """Row part, column part [B, L, d] and sentence part [B, d] of the entity and of the relation table."""
+    def features(
+        self, input_ids: Tensor, attention_mask: Tensor
+    ) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
+        """Row part, column part [B, L, d] and sentence part [B, d] of the entity and of the
+        relation table.
+        """
         hidden = self.dropout(self.encode(input_ids, attention_mask))
         entity, relation, share = self.partition(hidden)
         return (
@@ -85,7 +109,9 @@ class PFN(Extractor):
         )
 
     def partition(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Run the partition filter over hidden [B, L, H]; returns entity, relation and shared features [B, L, d]."""
+        """Run the partition filter over hidden [B, L, H]; returns entity, relation and shared
+        features [B, L, d].
+        """
         weight = self.recurrent.weight
         if self.training and self.config.drop_connect:
             weight = weight * torch.empty_like(weight).bernoulli_(1 - self.config.drop_connect)
@@ -106,11 +132,17 @@ class PFN(Extractor):
             steps.append(torch.stack([filtered[1], filtered[0], filtered[2]]))
         return tuple(torch.stack(steps, dim=2).tanh())
 
-    def _parts(self, own: Tensor, share: Tensor, mask: Tensor, pool: nn.Linear, pair: nn.Linear) -> tuple[Tensor, ...]:
+    def _parts(
+        self, own: Tensor, share: Tensor, mask: Tensor, pool: nn.Linear, pair: nn.Linear
+    ) -> tuple[Tensor, ...]:
         pooled = pool(torch.cat([share, own], dim=-1)).tanh()
         pooled = pooled.masked_fill(mask[..., None] == 0, -1.0)  # tanh is never below
         rows, columns, whole = pair.weight.chunk(3, dim=1)
-        return F.linear(own, rows), F.linear(own, columns), F.linear(pooled.amax(dim=1), whole, pair.bias)
+        return (
+            F.linear(own, rows),
+            F.linear(own, columns),
+            F.linear(pooled.amax(dim=1), whole, pair.bias),
+        )
 
     def _joined(self, parts: tuple[Tensor, ...], norm: nn.LayerNorm) -> Tensor:
         """Features [B, L, L, d] of all cells of a table."""
@@ -132,7 +164,9 @@ class PFN(Extractor):
         most = cells_at_once(input_ids.device) if device else batch * length**2 * self.config.width
         entity_logits = torch.cat(
             [
-                self.entity_out(self._joined(tuple(part[block] for part in entity), self.entity_norm))[..., 0]
+                self.entity_out(
+                    self._joined(tuple(part[block] for part in entity), self.entity_norm)
+                )[..., 0]
                 for block in slices(batch, most // (length**2 * self.config.width))
             ]
         )
@@ -143,23 +177,36 @@ class PFN(Extractor):
             return self.relation_out(F.elu(joined))
 
         last = last_of_word(word_ids, word_first, word_last)
-        at_once = most // max(self.config.width, len(self.config.relations)) if device else PAIRS_AT_ONCE
+        at_once = (
+            most // max(self.config.width, len(self.config.relations)) if device else PAIRS_AT_ONCE
+        )
         return decode(entity_logits, relations, content_mask.bool(), last, max(1, at_once))
 
 
 def partition_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """One step of the partition filter (Yan et al. 2021, equations 2 to 8), from the previous cell [B, d].
+    """One step of the partition filter (Yan et al. 2021, equations 2 to 8), from the previous cell
+    [B, d].
 
-    ``gates`` [B, 5 d]: candidate, entity and relation gate of the previous cell, both gates of the candidate.
-    Returns relation, entity and shared partitions, [B, d] each; the shared one is part of the others.
+    ``gates`` [B, 5 d]: candidate, entity and relation gate of the previous cell, both gates of the
+    candidate. Returns relation, entity and shared partitions, [B, d] each; the shared one is part
+    of the others.
     """
     candidate, *others = gates.chunk(5, dim=-1)
-    steps = torch.stack(others).softmax(dim=-1, dtype=raise_precision(gates).dtype).cumsum(dim=-1).to(gates.dtype)
+    steps = (
+        torch.stack(others)
+        .softmax(dim=-1, dtype=raise_precision(gates).dtype)
+        .cumsum(dim=-1)
+        .to(gates.dtype)
+    )
     entity, relation = 1 - steps[0::2], steps[1::2]  # [2, B, d]: previous cell, candidate
     overlap = entity * relation
     memory = torch.stack([cell, candidate.tanh()])
     share = (overlap * memory).sum(dim=0)
-    return ((relation - overlap) * memory).sum(dim=0) + share, ((entity - overlap) * memory).sum(dim=0) + share, share
+    return (
+        ((relation - overlap) * memory).sum(dim=0) + share,
+        ((entity - overlap) * memory).sum(dim=0) + share,
+        share,
+    )
 
 
 def table_spans(
@@ -167,7 +214,8 @@ def table_spans(
 ) -> tuple[Tensor, Tensor]:
     """Start and end cells of subjects and objects, two [n, 2] tensors, from triples [n, 6].
 
-    A span ends in its table at the first piece of its last whitespace word, as the official code has it.
+    A span ends in its table at the first piece of its last whitespace word, as the official code
+    has it.
     """
     sentence = triples[:, :1]
     starts, ends = triples[:, 1::3], triples[:, 2::3]  # a list would be copied to the device
@@ -178,7 +226,9 @@ def table_spans(
 
 
 def last_of_word(word_ids: Tensor, word_first: Tensor, word_last: Tensor) -> Tensor:
-    """The token that a span ending at each token really ends at, [B, L]: of a word's first piece, the word's last."""
+    """The token that a span ending at each token really ends at, [B, L]: of a word's first
+    piece, the word's last.
+    """
     sentence = torch.arange(len(word_ids), device=word_ids.device)[:, None]
     position = torch.arange(word_ids.shape[1], device=word_ids.device).expand_as(word_ids)
     word = word_ids.clamp(min=0)
@@ -193,7 +243,8 @@ def decode(
     last: Tensor,
     at_once: int = PAIRS_AT_ONCE,
 ) -> tuple[Tensor, Tensor]:
-    """Relations between starts of predicted entities; a start has its likeliest end. Thresholds 0.5 (inclusive).
+    """Relations between starts of predicted entities; a start has its likeliest end. Thresholds 0.5
+    (inclusive).
 
     Args:
         entity_logits: [B, L, L], row: start, column: end.
@@ -206,7 +257,11 @@ def decode(
         rows [n, 6] and scores [n], the product of relation and both entity probabilities.
     """
     length = content.shape[1]
-    valid = content[:, :, None] & content[:, None] & torch.ones(length, length, device=content.device).bool().triu()
+    valid = (
+        content[:, :, None]
+        & content[:, None]
+        & torch.ones(length, length, device=content.device).bool().triu()
+    )
     best = raise_precision(entity_logits).sigmoid().masked_fill(~valid, 0.0).max(dim=2)
     starts = torch.nonzero(best.values >= 0.5)
     starts = starts[first_rows(starts[:, 0], MOST_STARTS)]

@@ -1,7 +1,7 @@
 """Batches for prediction: sentences of similar length together, longest first.
 
-On a GPU a batch has as many sentences as a share of the memory allows, and a thread tokenises, pads and pins the next
-batches while the device works on one.
+On a GPU a batch has as many sentences as a share of the memory allows, and a thread tokenises, pads
+and pins the next batches while the device works on one.
 """
 
 import logging
@@ -31,7 +31,9 @@ Result = TypeVar("Result")
 
 
 def as_list(texts: Sequence[str] | str) -> Sequence[str]:
-    """Return texts as a list: a single string is one text, not one text for each of its characters."""
+    """Return texts as a list: a single string is one text, not one text for each of its
+    characters.
+    """
     return [texts] if isinstance(texts, str) else texts
 
 
@@ -56,18 +58,26 @@ class Prepared:
         """Two batches of half as many sentences."""
         middle = len(self.texts) // 2
         first, second = (
-            Prepared(self.texts[part], self.alignments[part], {name: each[part] for name, each in self.tensors.items()})
+            Prepared(
+                self.texts[part],
+                self.alignments[part],
+                {name: each[part] for name, each in self.tensors.items()},
+            )
             for part in (slice(middle), slice(middle, None))
         )
         return first, second
 
 
 def prepared(
-    model: "Extractor", texts: Sequence[str], alignments: Mapping[str, Alignment] | None, batch_size: int
+    model: "Extractor",
+    texts: Sequence[str],
+    alignments: Mapping[str, Alignment] | None,
+    batch_size: int,
 ) -> Iterator[Prepared]:
     """Yield batches of distinct texts, and log progress of long runs.
 
-    ``alignments`` are those of all texts, where they are known already; else texts that were cut are warned of.
+    ``alignments`` are those of all texts, where they are known already; else texts that were cut
+    are warned of.
     """
     batches = _batches(model, texts, alignments, batch_size)
     batches = ahead(batches) if on_device(model.device) else batches
@@ -80,7 +90,9 @@ def prepared(
 def within_memory(
     batch: Prepared, device: torch.device, predict: Callable[[dict[str, Tensor]], Result]
 ) -> Iterator[tuple[Prepared, Result]]:
-    """Yield a batch and what ``predict`` makes of it; where a GPU's memory does not suffice, both of its halves."""
+    """Yield a batch and what ``predict`` makes of it; where a GPU's memory does not suffice,
+    both of its halves.
+    """
     try:
         result = predict(batch.on(device))
     except RuntimeError as error:
@@ -96,9 +108,11 @@ def within_memory(
 
 
 def _batches(model, texts, alignments, batch_size) -> Iterator[Prepared]:
-    """Texts of the most tokens first, so that too large a batch fails at once; so many of them on a CPU.
+    """Texts of the most tokens first, so that too large a batch fails at once; so many of them on a
+    CPU.
 
-    For a GPU they are sorted by characters before, so that tokenising need not come before everything else.
+    For a GPU they are sorted by characters before, so that tokenising need not come before
+    everything else.
     """
     device, order, at_once = on_device(model.device), texts, max(1, len(texts))
     if device:
@@ -108,7 +122,11 @@ def _batches(model, texts, alignments, batch_size) -> Iterator[Prepared]:
     known, waiting = {}, []
     for at in range(0, len(order), at_once):
         fresh = order[at : at + at_once]
-        known.update(model.aligner.aligned(fresh) if alignments is None else {text: alignments[text] for text in fresh})
+        known.update(
+            model.aligner.aligned(fresh)
+            if alignments is None
+            else {text: alignments[text] for text in fresh}
+        )
         waiting = sorted([*waiting, *fresh], key=lambda text: -len(known[text]))
         last = at + at_once >= len(order)
         while waiting:

@@ -1,10 +1,12 @@
-"""PRGC: potential relations, tags for each of them, and a global correspondence of heads (Zheng et al., ACL 2021).
+"""PRGC: potential relations, tags for each of them, and a global correspondence of heads (Zheng et
+al., ACL 2021).
 
-As in the authors' code, a layer with ReLU and dropout stands before each output, which the paper leaves out. A sentence
-is encoded once for all its relations. Shortcuts, none of which changes the mathematics: both matrices that
-read a concatenation are split, so the token part of the taggers serves all relations and the pair layer is a sum of
-two vectors; its [L, L, H] activations exist for a few rows at a time and are computed again in the backward pass; and
-decoding scores only the pairs that two tagged chunks ask for.
+As in the authors' code, a layer with ReLU and dropout stands before each output, which the paper
+leaves out. A sentence is encoded once for all its relations. Shortcuts, none of which changes the
+mathematics: both matrices that read a concatenation are split, so the token part of the taggers
+serves all relations and the pair layer is a sum of two vectors; its [L, L, H] activations exist for
+a few rows at a time and are computed again in the backward pass; and decoding scores only the pairs
+that two tagged chunks ask for.
 """
 
 from collections.abc import Callable, Sequence
@@ -58,19 +60,28 @@ class PRGC(Extractor):
 
     @classmethod
     def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
-        """List the instances, or of these the one that each entry stands for; tag them, number the positive cells.
+        """List the instances, or of these the one that each entry stands for; tag them, number the
+        positive cells.
 
         Returns:
-            ``instances`` [m, 2] int64 (sentence, relation): every gold relation of a sentence; a random one for a
-            sentence with zero triples, which then trains tags that are all outside; ``real`` [m], 1 for instances that
-            are no padding; ``subject_tags`` and ``object_tags`` [m, L] (see :func:`tag_labels`); ``weights`` [B], how
-            much a sentence counts in the relation and pair terms: by its instances, as if it was repeated for each of
-            them; gold cells (:func:`losses.write_gold`) ``relation`` of [B, R] and ``pair`` of [B, L, L].
+            ``instances`` [m, 2] int64 (sentence, relation): every gold relation of a sentence; a
+            random one for a sentence with zero triples, which then trains tags that are all
+            outside; ``real`` [m], 1 for instances that are no padding; ``subject_tags`` and
+            ``object_tags`` [m, L] (see :func:`tag_labels`); ``weights`` [B], how much a sentence
+            counts in the relation and pair terms: by its instances, as if it was repeated for each
+            of them; gold cells (:func:`losses.write_gold`) ``relation`` of [B, R] and ``pair`` of
+            [B, L, L].
         """
         instances = []
         for number, (own, rng) in enumerate(zip(batch.rows, batch.rngs, strict=True)):
-            relations = list(dict.fromkeys(own[:, 2].tolist())) or [int(rng.integers(len(config.relations)))]
-            relations = relations if batch.chosen is None else [relations[batch.chosen[number] % len(relations)]]
+            relations = list(dict.fromkeys(own[:, 2].tolist())) or [
+                int(rng.integers(len(config.relations)))
+            ]
+            relations = (
+                relations
+                if batch.chosen is None
+                else [relations[batch.chosen[number] % len(relations)]]
+            )
             instances += [(number, relation) for relation in relations]
         triples, shape, length = batch.triples.numpy(), batch.shape, batch.shape.length
         weights = np.bincount([number for number, _ in instances], minlength=len(batch.rows))
@@ -90,13 +101,19 @@ class PRGC(Extractor):
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, **targets: Tensor
     ) -> ExtractorOutput:
-        """See :meth:`Extractor.forward` and :meth:`collate_targets`. Specials take no part in any term."""
+        """See :meth:`Extractor.forward` and :meth:`collate_targets`. Specials take no part in
+        any term.
+        """
         hidden = self.encode(input_ids, attention_mask)
         relation = self.relation_logits(hidden, content_mask)
         gold, weights, instances = read_gold(targets), targets["weights"], targets["instances"]
-        pairs = correspondence(*self.pair_parts(hidden), self.pair, self.config.dropout if self.training else 0.0)
+        pairs = correspondence(
+            *self.pair_parts(hidden), self.pair, self.config.dropout if self.training else 0.0
+        )
         subject, object_ = self.tag_logits(self.tag_parts(hidden), instances)
-        both = content_mask[:, :, None] * content_mask[:, None] * weights[:, None, None]  # [B, L, L]
+        both = (
+            content_mask[:, :, None] * content_mask[:, None] * weights[:, None, None]
+        )  # [B, L, L]
         valid = content_mask[instances[:, 0]] * targets["real"][:, None]
         terms = {  # means over relations, over pairs of tokens, over the tokens of instances
             "relation": mean_bce(relation, gold["relation"], weights, relation.shape[1]),
@@ -113,14 +130,17 @@ class PRGC(Extractor):
         return self.relation(self.dropout(self.relation_hidden(mean).relu()))
 
     def pair_parts(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
-        """The subject and the object half of the pair layer, two [B, L, H]; their sum is the layer's output."""
+        """The subject and the object half of the pair layer, two [B, L, H]; their sum is the
+        layer's output.
+        """
         rows, columns = self.pair_hidden.weight.chunk(2, dim=1)
         return F.linear(hidden, rows, self.pair_hidden.bias), F.linear(hidden, columns)
 
     def tag_parts(self, hidden: Tensor) -> list[Tensor]:
         """The token halves of both tagging layers, [B, L, H] each."""
         return [
-            F.linear(hidden, layer.weight[:, : self.hidden_size]) for layer in (self.subject_hidden, self.object_hidden)
+            F.linear(hidden, layer.weight[:, : self.hidden_size])
+            for layer in (self.subject_hidden, self.object_hidden)
         ]
 
     def tag_logits(self, parts: Sequence[Tensor], instances: Tensor) -> tuple[Tensor, Tensor]:
@@ -129,13 +149,20 @@ class PRGC(Extractor):
         embedded = self.relation_embedding(relation)
         result = []
         for part, layer, tags in zip(
-            parts, (self.subject_hidden, self.object_hidden), (self.subject, self.object), strict=True
+            parts,
+            (self.subject_hidden, self.object_hidden),
+            (self.subject, self.object),
+            strict=True,
         ):
             shift = F.linear(embedded, layer.weight[:, self.hidden_size :], layer.bias)
-            result.append(tags(self.dropout((sentences_of(part, sentence) + shift[:, None]).relu())))
+            result.append(
+                tags(self.dropout((sentences_of(part, sentence) + shift[:, None]).relu()))
+            )
         return result[0], result[1]
 
-    def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
+    def predict_rows(
+        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor
+    ) -> tuple[Tensor, Tensor]:
         hidden = self.encode(input_ids, attention_mask)
         rows, columns = self.pair_parts(hidden)
         parts = self.tag_parts(hidden)
@@ -155,17 +182,25 @@ class PRGC(Extractor):
 
 
 def tag_labels(
-    triples: np.ndarray, positions: tuple[int, int], instances: Sequence[tuple[int, int]], length: int
+    triples: np.ndarray,
+    positions: tuple[int, int],
+    instances: Sequence[tuple[int, int]],
+    length: int,
 ) -> np.ndarray:
-    """Tags [m, L] of one role: 1 begins an entity, 2 is inside; of entities that overlap the later triple's is written.
+    """Tags [m, L] of one role: 1 begins an entity, 2 is inside; of entities that overlap the later
+    triple's is written.
 
-    Of triples [n, 6], those whose (sentence, relation) is no instance are left out; ``positions`` are the columns of
-    the role's start and end.
+    Of triples [n, 6], those whose (sentence, relation) is no instance are left out; ``positions``
+    are the columns of the role's start and end.
     """
     labels = np.full((len(instances), length), OUTSIDE, dtype=np.int64)
     number = {instance: row for row, instance in enumerate(instances)}
     for triple in triples.tolist():
-        row, start, end = number.get((triple[0], triple[3])), triple[positions[0]], triple[positions[1]]
+        row, start, end = (
+            number.get((triple[0], triple[3])),
+            triple[positions[0]],
+            triple[positions[1]],
+        )
         if row is not None:
             labels[row, start : end + 1] = INSIDE
             labels[row, start] = BEGIN
@@ -173,8 +208,12 @@ def tag_labels(
 
 
 def tag_term(logits: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
-    """Mean cross-entropy over the valid tokens of all instances; logits [m, L, 3], labels and mask [m, L]."""
-    losses = F.cross_entropy(raise_precision(logits).flatten(0, 1), labels.flatten(), reduction="none")
+    """Mean cross-entropy over the valid tokens of all instances; logits [m, L, 3], labels and
+    mask [m, L].
+    """
+    losses = F.cross_entropy(
+        raise_precision(logits).flatten(0, 1), labels.flatten(), reduction="none"
+    )
     return (losses * mask.flatten()).sum() / mask.sum().clamp(min=1)
 
 
@@ -188,8 +227,8 @@ def decode(
 ) -> tuple[Tensor, Tensor]:
     """Relations, then chunks of the likeliest tags, then pairs of chunks whose heads correspond.
 
-    A chunk opens with a begin tag, or an inside tag where none is open, and closes before the next begin or outside.
-    Below, n counts instances and p pairs of chunks.
+    A chunk opens with a begin tag, or an inside tag where none is open, and closes before the next
+    begin or outside. Below, n counts instances and p pairs of chunks.
 
     Args:
         relation_logits: [B, R].
@@ -200,7 +239,8 @@ def decode(
         width: numbers that ``pair_logits`` holds for each cell.
 
     Returns:
-        rows [n, 6] and scores [n]: probabilities of relation and pair, times the geometric mean of those of all tags.
+        rows [n, 6] and scores [n]: probabilities of relation and pair, times the geometric mean of
+        those of all tags.
     """
     relation_scores = raise_precision(relation_logits).sigmoid()  # [B, R]
     wanted = relation_scores > config.relation_threshold  # [B, R]
@@ -211,12 +251,19 @@ def decode(
     found, length, device = Found(content.device), content.shape[1], on_device(content)
     for part in instances.split(at_once(content.device, length**2, CELLS_AT_ONCE)):
         sentence, relation = part.unbind(1)
-        starts, stops, sums = _chunks(torch.stack(tag_logits(part)), content[sentence])  # subjects, objects
+        starts, stops, sums = _chunks(
+            torch.stack(tag_logits(part)), content[sentence]
+        )  # subjects, objects
         row, i, j = torch.nonzero(starts[0][:, :, None] & starts[1][:, None], as_tuple=True)  # [p]
         cells, number = torch.stack([sentence[row], i, j], dim=1), slice(None)
-        if not device:  # pairs that several relations have in common are scored once; finding them takes a sort
+        if (
+            not device
+        ):  # pairs that several relations have in common are scored once; finding them takes a sort
             cells, number = torch.unique(cells, dim=0, return_inverse=True)
-        parts = [pair_logits(some) for some in cells.split(at_once(content.device, width, PAIRS_AT_ONCE * width))]
+        parts = [
+            pair_logits(some)
+            for some in cells.split(at_once(content.device, width, PAIRS_AT_ONCE * width))
+        ]
         pair_scores = raise_precision(torch.cat(parts)).sigmoid()[number]  # [p]
         kept = torch.nonzero(pair_scores > config.pair_threshold)[:, 0]
         row, i, j, pair_scores = row[kept], i[kept], j[kept], pair_scores[kept]
@@ -233,11 +280,15 @@ def _chunks(logits: Tensor, content: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Chunks of subjects and objects, from logits [2, n, L, 3] and the tokens of the text [n, L].
 
     Returns:
-        where chunks start [2, n, L], where each ends [2, n, L], and sums [2, n, L + 1] of log-probabilities before l.
+        where chunks start [2, n, L], where each ends [2, n, L], and sums [2, n, L + 1] of
+        log-probabilities before l.
     """
     best = raise_precision(logits).log_softmax(dim=-1).max(dim=-1)
     tags = torch.where(content, best.indices, OUTSIDE)
-    before, after = F.pad(tags[..., :-1], (1, 0)), F.pad(tags[..., 1:], (0, 1))  # outside at both ends
+    before, after = (
+        F.pad(tags[..., :-1], (1, 0)),
+        F.pad(tags[..., 1:], (0, 1)),
+    )  # outside at both ends
     starts = (tags == BEGIN) | ((tags == INSIDE) & (before == OUTSIDE))
     stops = nearest_tail((tags != OUTSIDE) & (after != INSIDE))
     return starts, stops, F.pad(best.values.cumsum(dim=-1), (1, 0))

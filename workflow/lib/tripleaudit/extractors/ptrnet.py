@@ -1,10 +1,13 @@
-"""PtrNet: a recurrent decoder writes one triple per step with four word pointers (Nayak and Ng, AAAI 2020; PNDec).
+"""PtrNet: a recurrent decoder writes one triple per step with four word pointers (Nayak and Ng,
+AAAI 2020; PNDec).
 
-The encoder is a pre-trained one; the first piece of each whitespace word stands for the word. Entities are runs of
-whole words: a span that begins or ends inside a word is trained and predicted as the words that cover it.
+The encoder is a pre-trained one; the first piece of each whitespace word stands for the word.
+Entities are runs of whole words: a span that begins or ends inside a word is trained and predicted
+as the words that cover it.
 
-Shortcuts, none of which changes the mathematics: what the two-way LSTMs over words read from them is computed once for
-all steps (:mod:`tripleaudit.extractors.recurrence`); and on a CPU a sentence leaves the batch after its last step.
+Shortcuts, none of which changes the mathematics: what the two-way LSTMs over words read from them
+is computed once for all steps (:mod:`tripleaudit.extractors.recurrence`); and on a CPU a sentence
+leaves the batch after its last step.
 """
 
 from typing import NamedTuple
@@ -30,7 +33,8 @@ POINTERS = "subject_start", "subject_end", "object_start", "object_end"
 
 
 class Words(NamedTuple):
-    """What the decoder reads of a batch; positions first, so that sentences are the second dimension.
+    """What the decoder reads of a batch; positions first, so that sentences are the second
+    dimension.
 
     Attributes:
         mask: [W, B] bool.
@@ -49,7 +53,13 @@ class Words(NamedTuple):
     def take(self, rows: Tensor | slice) -> "Words":
         """The words of some sentences of the batch, in the CPU's formulation."""
         lstms = tuple(each._replace(gates=each.gates[:, :, rows]) for each in self.lstms)
-        return Words(self.mask[:, rows], self.vectors[:, rows], self.keys[:, rows], lstms, self.mirrored[:, rows])
+        return Words(
+            self.mask[:, rows],
+            self.vectors[:, rows],
+            self.keys[:, rows],
+            lstms,
+            self.mirrored[:, rows],
+        )
 
 
 class State(NamedTuple):
@@ -74,12 +84,18 @@ class PtrNet(Extractor):
         super().__init__(config, encoder)
         width, classes = config.width, len(config.relations) + FIRST_RELATION
         self.project = nn.Linear(self.hidden_size, width)
-        # a written triple has four pointed-at vectors [2D] and its relation [D]: 9 D; the decoder adds two contexts [D]
+        # a written triple has four pointed-at vectors [2D] and its relation [D]: 9 D; the decoder
+        # adds two contexts [D]
         self.query = nn.Linear(9 * width, width, bias=False)
-        self.state_attention, self.written_attention = nn.Linear(width, width), nn.Linear(width, width)
+        self.state_attention, self.written_attention = (
+            nn.Linear(width, width),
+            nn.Linear(width, width),
+        )
         self.attention_keys = nn.Linear(width, 2 * width, bias=False)
         self.attention_scores = nn.Parameter(torch.empty(2, width))
-        nn.init.uniform_(self.attention_scores, -(width**-0.5), width**-0.5)  # as a Linear of that width
+        nn.init.uniform_(
+            self.attention_scores, -(width**-0.5), width**-0.5
+        )  # as a Linear of that width
         self.cell = nn.LSTMCell(11 * width, width)
         self.subject_lstm = nn.LSTM(2 * width, width, bidirectional=True)
         self.object_lstm = nn.LSTM(4 * width, width, bidirectional=True)
@@ -91,18 +107,21 @@ class PtrNet(Extractor):
         self.post_init()
 
     @classmethod
-    def representable(cls, config: ExtractorConfig, alignment: Alignment, rows: np.ndarray) -> np.ndarray:
+    def representable(
+        cls, config: ExtractorConfig, alignment: Alignment, rows: np.ndarray
+    ) -> np.ndarray:
         starts, ends = rows[:, [0, 3]], rows[:, [1, 4]]
         short = alignment.word_ids[ends] - alignment.word_ids[starts] < config.max_words
         return (short & alignment.first_of_word(starts) & alignment.last_of_word(ends)).all(axis=1)
 
     @classmethod
     def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
-        """Return what each step of the decoder writes: a sentence's triples in the order of the setting, then none.
+        """Return what each step of the decoder writes: a sentence's triples in the order of the
+        setting, then none.
 
         Returns:
-            ``classes`` [B, T], ``PAD`` after the last step, and ``positions`` [B, T, 4], the tokens of subject start,
-            subject end, object start and object end, 0 where there is no triple.
+            ``classes`` [B, T], ``PAD`` after the last step, and ``positions`` [B, T, 4], the tokens
+            of subject start, subject end, object start and object end, 0 where there is no triple.
         """
         rows, shape = batch.rows, batch.shape
         if config.order == "text":
@@ -133,13 +152,21 @@ class PtrNet(Extractor):
         positions: Tensor,
         **_: Tensor,
     ) -> ExtractorOutput:
-        """See :meth:`Extractor.forward`; ``classes`` [B, T] and ``positions`` [B, T, 4] of :meth:`collate_targets`."""
+        """See :meth:`Extractor.forward`; ``classes`` [B, T] and ``positions`` [B, T, 4] of
+        :meth:`collate_targets`.
+        """
         writes = classes >= FIRST_RELATION  # [B, T]
-        pointers = word_ids.gather(1, positions.flatten(1)).view_as(positions).masked_fill(~writes[..., None], IGNORED)
+        pointers = (
+            word_ids.gather(1, positions.flatten(1))
+            .view_as(positions)
+            .masked_fill(~writes[..., None], IGNORED)
+        )
         relation_logits, pointer_logits, classes, pointers = self.teach(
             self.read(input_ids, attention_mask, word_first), classes, pointers
         )
-        terms = {"relation": F.cross_entropy(raise_precision(relation_logits), classes, ignore_index=PAD)}
+        terms = {
+            "relation": F.cross_entropy(raise_precision(relation_logits), classes, ignore_index=PAD)
+        }
         losses = F.cross_entropy(
             pointer_logits.flatten(0, 1), pointers.flatten(), ignore_index=IGNORED, reduction="none"
         ).view_as(pointers)
@@ -148,15 +175,17 @@ class PtrNet(Extractor):
             terms[name] = loss / written
         return ExtractorOutput.of(terms)
 
-    def teach(self, words: Words, classes: Tensor, pointers: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    def teach(
+        self, words: Words, classes: Tensor, pointers: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Let the decoder write the gold triples.
 
         Args:
             classes, pointers: [B, T] and [B, T, 4], what each step is to write.
 
         Returns:
-            relation logits [n, R + 2] and pointer logits [n, 4, W] of the steps of all sentences, with their classes
-            [n] and pointers [n, 4].
+            relation logits [n, R + 2] and pointer logits [n, 4, W] of the steps of all sentences,
+            with their classes [n] and pointers [n, 4].
         """
         steps = [len(classes)] * classes.shape[1]  # sentences that take part in each
         if not on_device(classes):
@@ -164,7 +193,9 @@ class PtrNet(Extractor):
             words, classes, pointers = words.take(order), classes[order], pointers[order]
             steps = (classes != PAD).sum(dim=0).tolist()
         state, scored = self.start(words), []
-        for active, wanted, positions in zip(steps, classes.unbind(1), pointers.unbind(1), strict=True):
+        for active, wanted, positions in zip(
+            steps, classes.unbind(1), pointers.unbind(1), strict=True
+        ):
             if not active:
                 break
             if active < len(state.hidden):
@@ -189,7 +220,9 @@ class PtrNet(Extractor):
         positions = torch.arange(len(first), device=first.device)[:, None].expand_as(first)
         mirrored = torch.where(mask, lengths - 1 - positions, positions)
         lstms = tuple(
-            WholeLSTM.of(lstm, mask, vectors.dtype) if on_device(vectors) else SplitLSTM.of(lstm, vectors, mirrored)
+            WholeLSTM.of(lstm, mask, vectors.dtype)
+            if on_device(vectors)
+            else SplitLSTM.of(lstm, vectors, mirrored)
             for lstm in (self.subject_lstm, self.object_lstm)
         )
         return Words(mask, vectors, self.attention_keys(vectors), lstms, mirrored)
@@ -203,26 +236,44 @@ class PtrNet(Extractor):
         """One step of the decoder (Nayak and Ng 2020, section 3.3).
 
         Returns:
-            the new state, relation logits [B, R + 2], pointer logits [B, 4, W] (subject start, subject end, object
-            start, object end) and the argument vectors [B, 8 D].
+            the new state, relation logits [B, R + 2], pointer logits [B, 4, W] (subject start,
+            subject end, object start, object end) and the argument vectors [B, 8 D].
         """
-        query = [self.state_attention(state.hidden), self.written_attention(self.query(state.written))]
+        query = [
+            self.state_attention(state.hidden),
+            self.written_attention(self.query(state.written)),
+        ]
         keys = (words.keys + torch.cat(query, dim=-1)).tanh().unflatten(-1, (2, -1))
-        weights = masked((keys * self.attention_scores).sum(dim=-1), words.mask[..., None]).softmax(dim=0)
-        context = torch.einsum("wbk,wbd->bkd", weights.to(words.vectors.dtype), words.vectors).flatten(1)
-        hidden, cell = self.cell(torch.cat([state.written, context], dim=-1), (state.hidden, state.cell))
+        weights = masked((keys * self.attention_scores).sum(dim=-1), words.mask[..., None]).softmax(
+            dim=0
+        )
+        context = torch.einsum(
+            "wbk,wbd->bkd", weights.to(words.vectors.dtype), words.vectors
+        ).flatten(1)
+        hidden, cell = self.cell(
+            torch.cat([state.written, context], dim=-1), (state.hidden, state.cell)
+        )
         hidden = self.dropout(hidden)
         pointers, arguments, before = [], [], None
-        for lstm, out in zip(words.lstms, (self.subject_pointers, self.object_pointers), strict=True):
+        for lstm, out in zip(
+            words.lstms, (self.subject_pointers, self.object_pointers), strict=True
+        ):
             features = self.dropout(lstm.run(words.vectors, words.mirrored, hidden, before))
             logits = masked(out(features), words.mask[..., None])  # [W, B, 2]
-            ends = logits.softmax(dim=0).flip(-1).to(features.dtype)  # the end-weighted half comes first
+            ends = (
+                logits.softmax(dim=0).flip(-1).to(features.dtype)
+            )  # the end-weighted half comes first
             arguments.append(self.dropout(torch.einsum("wbk,wbd->bkd", ends, features).flatten(1)))
             pointers.append(logits.permute(1, 2, 0))
             before = features
         arguments = torch.cat(arguments, dim=-1)
         relation_logits = self.relation_out(torch.cat([hidden, arguments], dim=-1))
-        return state._replace(hidden=hidden, cell=cell), relation_logits, torch.cat(pointers, dim=1), arguments
+        return (
+            state._replace(hidden=hidden, cell=cell),
+            relation_logits,
+            torch.cat(pointers, dim=1),
+            arguments,
+        )
 
     def write(self, state: State, arguments: Tensor, relations: Tensor) -> State:
         """Add what a step wrote; ``relations`` [B] are classes, of the gold triples in training."""
@@ -232,7 +283,12 @@ class PtrNet(Extractor):
     # Prediction
 
     def predict_rows(
-        self, input_ids: Tensor, attention_mask: Tensor, word_first: Tensor, word_last: Tensor, **_: Tensor
+        self,
+        input_ids: Tensor,
+        attention_mask: Tensor,
+        word_first: Tensor,
+        word_last: Tensor,
+        **_: Tensor,
     ) -> tuple[Tensor, Tensor]:
         words = self.read(input_ids, attention_mask, word_first)
         state, device = self.start(words), on_device(input_ids)
@@ -246,12 +302,27 @@ class PtrNet(Extractor):
             if not going.any():
                 break
             state = self.write(state, arguments, relation)
-            if not device and not going.all():  # a GPU lets every sentence take as many steps as the longest one
+            if (
+                not device and not going.all()
+            ):  # a GPU lets every sentence take as many steps as the longest one
                 some = torch.nonzero(going)[:, 0]
-                words, state, sentence, going = words.take(some), state.take(some), sentence[some], going[some]
-                pointer_logits, probability, relation = pointer_logits[some], probability[some], relation[some]
+                words, state, sentence, going = (
+                    words.take(some),
+                    state.take(some),
+                    sentence[some],
+                    going[some],
+                )
+                pointer_logits, probability, relation = (
+                    pointer_logits[some],
+                    probability[some],
+                    relation[some],
+                )
             spans, likelihood = best_spans(pointer_logits, words.mask.T, self.config.max_words)
-            rows.append(torch.stack([sentence, *spans[:, :2].T, relation - FIRST_RELATION, *spans[:, 2:].T], dim=1))
+            rows.append(
+                torch.stack(
+                    [sentence, *spans[:, :2].T, relation - FIRST_RELATION, *spans[:, 2:].T], dim=1
+                )
+            )
             scores.append((likelihood.exp() * probability).float())
             kept.append(going & torch.isfinite(likelihood))
         found = torch.cat(kept)
@@ -269,7 +340,9 @@ class PtrNet(Extractor):
 
 
 def masked(logits: Tensor, mask: Tensor) -> Tensor:
-    """Logits in float32 or better, the least finite number where there is no word, so that no words give no NaN."""
+    """Logits in float32 or better, the least finite number where there is no word, so that no
+    words give no NaN.
+    """
     logits = raise_precision(logits)
     return logits.masked_fill(~mask, torch.finfo(logits.dtype).min)
 
@@ -283,8 +356,9 @@ def best_relation(logits: Tensor) -> tuple[Tensor, Tensor]:
 def best_spans(logits: Tensor, mask: Tensor, width: int) -> tuple[Tensor, Tensor]:
     """The likeliest pair of spans that do not overlap, found greedily from both sides.
 
-    The best subject and then the best object outside of it, or the best object and then the best subject outside of it,
-    whichever is likelier; the latter on equality. The first maximum in row-major order wins.
+    The best subject and then the best object outside of it, or the best object and then the best
+    subject outside of it, whichever is likelier; the latter on equality. The first maximum in
+    row-major order wins.
 
     Args:
         logits: [n, 4, W]: subject start, subject end, object start, object end.
@@ -292,14 +366,16 @@ def best_spans(logits: Tensor, mask: Tensor, width: int) -> tuple[Tensor, Tensor
         width: longest span in words.
 
     Returns:
-        [n, 4] words (subject start, subject end, object start, object end) and log-probabilities [n], -inf where no two
-        spans fit.
+        [n, 4] words (subject start, subject end, object start, object end) and log-probabilities
+        [n], -inf where no two spans fit.
     """
     logs = raise_precision(logits).masked_fill(~mask[:, None], float("-inf")).log_softmax(dim=-1)
     logs = logs.masked_fill(~mask[:, None], float("-inf"))
     length = logs.shape[-1]
     ends = F.pad(logs[:, 1::2], (0, width - 1), value=float("-inf")).unfold(-1, width, 1)
-    table = (logs[:, 0::2, :, None] + ends).flatten(2)  # [n, 2, W * width]: start, then words after the start
+    table = (logs[:, 0::2, :, None] + ends).flatten(
+        2
+    )  # [n, 2, W * width]: start, then words after the start
     start = torch.arange(length, device=logs.device).repeat_interleave(width)
     end = start + torch.arange(width, device=logs.device).repeat(length)
 
@@ -312,13 +388,17 @@ def best_spans(logits: Tensor, mask: Tensor, width: int) -> tuple[Tensor, Tensor
     for role in (0, 1):
         other = outside(first[:, role], table[:, 1 - role])
         second = other.argmax(dim=-1)
-        likelihood = table[:, role].gather(1, first[:, role, None]) + other.gather(1, second[:, None])
+        likelihood = table[:, role].gather(1, first[:, role, None]) + other.gather(
+            1, second[:, None]
+        )
         pair = (first[:, role], second) if role == 0 else (second, first[:, role])
         options.append((torch.stack(pair, dim=1), likelihood[:, 0]))
     (subject_first, likelihood), (object_first, alternative) = options
     likelier = likelihood > alternative
     cells = torch.where(likelier[:, None], subject_first, object_first)
-    return torch.stack([start[cells], end[cells]], dim=-1).flatten(1), torch.where(likelier, likelihood, alternative)
+    return torch.stack([start[cells], end[cells]], dim=-1).flatten(1), torch.where(
+        likelier, likelihood, alternative
+    )
 
 
 def token_rows(rows: Tensor, word_first: Tensor, word_last: Tensor) -> Tensor:
@@ -331,10 +411,14 @@ def token_rows(rows: Tensor, word_first: Tensor, word_last: Tensor) -> Tensor:
 
 
 def same_text(rows: Tensor, input_ids: Tensor, unknown: int | None = None) -> Tensor:
-    """Mark rows [n, 6] whose subject and object are the same pieces, [n] bool; unknown pieces equal none."""
+    """Mark rows [n, 6] whose subject and object are the same pieces, [n] bool; unknown pieces
+    equal none.
+    """
     sizes = rows[:, [2, 5]] - rows[:, [1, 4]]
     offsets = torch.arange(input_ids.shape[1], device=rows.device)
-    positions = (rows[:, [1, 4]][..., None] + offsets).clamp(max=input_ids.shape[1] - 1)  # [n, 2, L]
+    positions = (rows[:, [1, 4]][..., None] + offsets).clamp(
+        max=input_ids.shape[1] - 1
+    )  # [n, 2, L]
     subject, object_ = input_ids[rows[:, 0, None, None], positions].unbind(1)
     equal = (subject == object_) & (subject != (-1 if unknown is None else unknown))
     return (sizes[:, 0] == sizes[:, 1]) & (equal | (offsets > sizes[:, :1])).all(dim=1)

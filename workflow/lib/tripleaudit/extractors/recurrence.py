@@ -1,12 +1,12 @@
 """Recurrences: PtrNet's two-way LSTMs over the words of a sentence, and PFN's partition filter.
 
-Every step of PtrNet's decoder runs its LSTMs again, and what they read from the words is the same in all steps. On a
-CPU it is one matrix product for all of them, and the two directions run side by side, the second over each sentence
-reversed, so that padding always comes last. On a GPU they are PyTorch's own (cuDNN's) over the padded batch, where
-padding cannot enter a cell.
+Every step of PtrNet's decoder runs its LSTMs again, and what they read from the words is the same
+in all steps. On a CPU it is one matrix product for all of them, and the two directions run side by
+side, the second over each sentence reversed, so that padding always comes last. On a GPU they are
+PyTorch's own (cuDNN's) over the padded batch, where padding cannot enter a cell.
 
-Where the backward pass is written out, what a position needs of the positions before it is a few operators; all else,
-the weights' gradients above all, is done for all positions at once.
+Where the backward pass is written out, what a position needs of the positions before it is a few
+operators; all else, the weights' gradients above all, is done for all positions at once.
 """
 
 from typing import NamedTuple
@@ -23,10 +23,12 @@ SHUT = -1e4  # to an input gate: nothing enters the cell
 
 
 class SplitLSTM(NamedTuple):
-    """Weights of a two-way LSTM by what they read, directions first, and the gates' part that the words decide.
+    """Weights of a two-way LSTM by what they read, directions first, and the gates' part that the
+    words decide.
 
     Attributes:
-        gates: [W, 2, B, 4 D] with all biases, for the second direction with every sentence reversed.
+        gates: [W, 2, B, 4 D] with all biases, for the second direction with every sentence
+            reversed.
         hidden: [2, D, 4 D], from the decoder's state.
         before: [2, 2 D, 4 D], from the features of the LSTM before it; None for the first.
         recurrent: [2, 4 D, D].
@@ -39,10 +41,14 @@ class SplitLSTM(NamedTuple):
 
     @classmethod
     def of(cls, lstm: nn.LSTM, vectors: Tensor, mirrored: Tensor) -> "SplitLSTM":
-        """Split an LSTM over ``[words; hidden]`` or ``[words; hidden; before]``; vectors [W, B, D]."""
+        """Split an LSTM over ``[words; hidden]`` or ``[words; hidden; before]``; vectors [W, B,
+        D].
+        """
         width = vectors.shape[-1]
         inputs = torch.stack([lstm.weight_ih_l0, lstm.weight_ih_l0_reverse]).mT
-        bias = torch.stack([lstm.bias_ih_l0 + lstm.bias_hh_l0, lstm.bias_ih_l0_reverse + lstm.bias_hh_l0_reverse])
+        bias = torch.stack(
+            [lstm.bias_ih_l0 + lstm.bias_hh_l0, lstm.bias_ih_l0_reverse + lstm.bias_hh_l0_reverse]
+        )
         own, hidden, before = inputs.split([width, width, inputs.shape[1] - 2 * width], dim=1)
         return cls(
             by_direction(vectors, mirrored, own) + bias[:, None],
@@ -51,8 +57,12 @@ class SplitLSTM(NamedTuple):
             torch.stack([lstm.weight_hh_l0, lstm.weight_hh_l0_reverse]),
         )
 
-    def run(self, vectors: Tensor, mirrored: Tensor, hidden: Tensor, before: Tensor | None) -> Tensor:
-        """One step, with the decoder's state [B, D] and the features [W, B, 2 D] before; returns [W, B, 2 D]."""
+    def run(
+        self, vectors: Tensor, mirrored: Tensor, hidden: Tensor, before: Tensor | None
+    ) -> Tensor:
+        """One step, with the decoder's state [B, D] and the features [W, B, 2 D] before; returns
+        [W, B, 2 D].
+        """
         gates = self.gates + torch.matmul(hidden, self.hidden)
         if before is not None:
             gates = gates + by_direction(before, mirrored, self.before)
@@ -61,9 +71,11 @@ class SplitLSTM(NamedTuple):
 
 
 class WholeLSTM(NamedTuple):
-    """A two-way LSTM over padded batches, with one more input, which is 1 at padding and shuts the input gates.
+    """A two-way LSTM over padded batches, with one more input, which is 1 at padding and shuts the
+    input gates.
 
-    The direction that begins in the padding arrives at the last word with empty cell and state, as if it began there.
+    The direction that begins in the padding arrives at the last word with empty cell and state, as
+    if it began there.
 
     Attributes:
         weights: of both directions, as PyTorch's LSTM wants them.
@@ -79,30 +91,45 @@ class WholeLSTM(NamedTuple):
     def of(cls, lstm: nn.LSTM, mask: Tensor, dtype: torch.dtype) -> "WholeLSTM":
         """Prepare the same LSTM in a precision; mask [W, B] of the words.
 
-        Inputs and states are padded to whole tiles of matrix units; a unit whose weights are 0 stays 0.
+        Inputs and states are padded to whole tiles of matrix units; a unit whose weights are 0
+        stays 0.
         """
         width = lstm.hidden_size
         columns, units = TILE - lstm.input_size % TILE, -width % TILE  # at least one column
-        shut = F.pad(lstm.weight_ih_l0.new_full((width, 1), SHUT), (0, columns - 1, 0, 3 * width))  # of the input gate
+        shut = F.pad(
+            lstm.weight_ih_l0.new_full((width, 1), SHUT), (0, columns - 1, 0, 3 * width)
+        )  # of the input gate
         weights = []
         for way in ("", "_reverse"):
             inputs, states, *biases = (
-                getattr(lstm, f"{name}_l0{way}") for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+                getattr(lstm, f"{name}_l0{way}")
+                for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
             )
-            inputs = F.pad(torch.cat([inputs, shut], dim=1).unflatten(0, (4, width)), (0, 0, 0, units))
+            inputs = F.pad(
+                torch.cat([inputs, shut], dim=1).unflatten(0, (4, width)), (0, 0, 0, units)
+            )
             states = F.pad(states.unflatten(0, (4, width)), (0, units, 0, units))
             biases = [F.pad(bias.unflatten(0, (4, width)), (0, units)) for bias in biases]
             weights += [each.flatten(0, 1).to(dtype) for each in (inputs, states, *biases)]
         padding = F.pad((~mask)[..., None].to(dtype), (0, columns - 1))
         return cls(weights, padding, padding.new_zeros(2, mask.shape[1], width + units))
 
-    def run(self, vectors: Tensor, mirrored: Tensor, hidden: Tensor, before: Tensor | None) -> Tensor:
+    def run(
+        self, vectors: Tensor, mirrored: Tensor, hidden: Tensor, before: Tensor | None
+    ) -> Tensor:
         """As :meth:`SplitLSTM.run`, over ``[words; hidden; before]`` of a padded batch."""
-        parts = [vectors, hidden.expand(len(vectors), -1, -1), *([] if before is None else [before]), self.padding]
+        parts = [
+            vectors,
+            hidden.expand(len(vectors), -1, -1),
+            *([] if before is None else [before]),
+            self.padding,
+        ]
         with torch.autocast(vectors.device.type, enabled=False):
             inputs = torch.cat([part.to(self.zero.dtype) for part in parts], dim=-1)
             keep = torch.is_grad_enabled()  # what the backward pass needs
-            states = torch.lstm(inputs, (self.zero, self.zero), self.weights, True, 1, 0.0, keep, True, False)[0]
+            states = torch.lstm(
+                inputs, (self.zero, self.zero), self.weights, True, 1, 0.0, keep, True, False
+            )[0]
             return states.unflatten(-1, (2, -1))[..., : hidden.shape[-1]].flatten(-2)
 
 
@@ -112,7 +139,9 @@ def reverse(values: Tensor, mirrored: Tensor) -> Tensor:
 
 
 def by_direction(values: Tensor, mirrored: Tensor, weight: Tensor) -> Tensor:
-    """Multiply [W, B, I], as it is and reversed, by the weights [2, I, O] of the directions; returns [W, 2, B, O]."""
+    """Multiply [W, B, I], as it is and reversed, by the weights [2, I, O] of the directions;
+    returns [W, 2, B, O].
+    """
     both = torch.stack([values, reverse(values, mirrored)])
     product = torch.bmm(both.flatten(1, 2), weight)
     return product.unflatten(1, values.shape[:2]).transpose(0, 1)
@@ -121,8 +150,9 @@ def by_direction(values: Tensor, mirrored: Tensor, weight: Tensor) -> Tensor:
 class _Recurrence(torch.autograd.Function):
     """LSTMs side by side, for CPUs: cheaper than PyTorch's where many calls share their inputs.
 
-    Takes gates [W, K, B, 4 D], the input part and biases (input, forget, candidate, output) of K LSTMs, of which the
-    caller reverses what a backward direction reads, and recurrent weights [K, 4 D, D]; gives states [W, K, B, D].
+    Takes gates [W, K, B, 4 D], the input part and biases (input, forget, candidate, output) of K
+    LSTMs, of which the caller reverses what a backward direction reads, and recurrent weights [K, 4
+    D, D]; gives states [W, K, B, D].
     """
 
     @staticmethod
@@ -154,9 +184,15 @@ class _Recurrence(torch.autograd.Function):
         enter, keep, candidate, leave = active.chunk(4, dim=-1)
         shown = cells.tanh()
         before = torch.cat([torch.zeros_like(cells[:1]), cells[:-1]])
-        # derivatives of the cell by the first three gates, of the state by the last gate and by the cell
+        # derivatives of the cell by the first three gates, of the state by the last gate and by the
+        # cell
         by_gate = torch.stack(
-            [candidate * enter * (1 - enter), before * keep * (1 - keep), enter * (1 - candidate**2)], dim=-2
+            [
+                candidate * enter * (1 - enter),
+                before * keep * (1 - keep),
+                enter * (1 - candidate**2),
+            ],
+            dim=-2,
         )
         by_leave, by_cell = shown * leave * (1 - leave), leave * (1 - shown**2)
         result = torch.empty_like(active)
@@ -175,12 +211,14 @@ class _Recurrence(torch.autograd.Function):
         return result, torch.bmm(later.mT, earlier)
 
 
-def partition_filter(gates: Tensor, weight: Tensor, cell_weight: Tensor, cell_bias: Tensor) -> Tensor:
+def partition_filter(
+    gates: Tensor, weight: Tensor, cell_weight: Tensor, cell_bias: Tensor
+) -> Tensor:
     """Run PFN's partition filter (Yan et al. 2021, equations 2 to 8), in float32 under autocast.
 
     Args:
-        gates: [T, B, 5 d]: input part and biases of the candidate, the entity and relation gate of the previous cell,
-            and the entity and relation gate of the candidate.
+        gates: [T, B, 5 d]: input part and biases of the candidate, the entity and relation gate of
+            the previous cell, and the entity and relation gate of the candidate.
         weight: [5 d, d], recurrent weights.
         cell_weight: [d, 3 d], of the layer from relation, entity and shared partition to the cell.
         cell_bias: [d].
@@ -190,19 +228,27 @@ def partition_filter(gates: Tensor, weight: Tensor, cell_weight: Tensor, cell_bi
     """
     with torch.autocast(gates.device.type, enabled=False):
         relation, entity, share = cell_weight.chunk(3, dim=1)
-        return _Partition.apply(raise_precision(gates), weight, torch.cat([entity, relation, share], dim=1), cell_bias)
+        return _Partition.apply(
+            raise_precision(gates), weight, torch.cat([entity, relation, share], dim=1), cell_bias
+        )
 
 
 class _Partition(torch.autograd.Function):
     """Buffers hold all positions; ``unbind`` gives their views by position, in one operator."""
 
     @staticmethod
-    def forward(ctx, gates: Tensor, weight: Tensor, cell_weight: Tensor, cell_bias: Tensor) -> Tensor:
+    def forward(
+        ctx, gates: Tensor, weight: Tensor, cell_weight: Tensor, cell_bias: Tensor
+    ) -> Tensor:
         length, batch, width = gates.shape[0], gates.shape[1], weight.shape[1]
         gates = gates.clone(memory_format=torch.contiguous_format)
         parts = gates.view(length, batch, 5, width)
-        shares = gates.new_empty(length, batch, 2, 2, width)  # [of cell or candidate, entity or relation]: softmax
-        portions = gates.new_empty(length, batch, 2, 3, width)  # [of cell or candidate, entity, relation or both]
+        shares = gates.new_empty(
+            length, batch, 2, 2, width
+        )  # [of cell or candidate, entity or relation]: softmax
+        portions = gates.new_empty(
+            length, batch, 2, 3, width
+        )  # [of cell or candidate, entity, relation or both]
         memory = gates.new_zeros(length + 1, batch, 2, width)  # cell, candidate
         states = gates.new_empty(length, batch, width)
         filtered = gates.new_empty(length, batch, 3, width)
@@ -250,8 +296,12 @@ class _Partition(torch.autograd.Function):
         cells, mixed = torch.empty_like(states), torch.empty_like(filtered)
         memories = torch.empty_like(memory)
         by_state, by_candidate = 1 - states**2, 1 - memory[:, :, 1] ** 2
-        other = portions[:, :, :, :2].flip(3)  # what the shared partition multiplies each portion by
-        signed = torch.stack([-memory, memory], dim=3)  # entity portions are 1 minus a cumulative sum
+        other = portions[:, :, :, :2].flip(
+            3
+        )  # what the shared partition multiplies each portion by
+        signed = torch.stack(
+            [-memory, memory], dim=3
+        )  # entity portions are 1 minus a cumulative sum
         # sums from each position to the last one, as a product
         later = gradient.new_ones(width, width).tril()
         from_state, from_cell = gradient.new_zeros(batch, width), gradient.new_zeros(batch, width)
@@ -274,7 +324,9 @@ class _Partition(torch.autograd.Function):
             torch.addmm(given, cell, cell_weight, out=flat)
             torch.sum(mix * portion, 2, out=held)
             steps = torch.matmul(torch.addcmul(own, share, factor).mul_(sign), later)
-            gates.copy_(torch._softmax_backward_data(steps, soft, -1, soft.dtype))  # its out= must be contiguous
+            gates.copy_(
+                torch._softmax_backward_data(steps, soft, -1, soft.dtype)
+            )  # its out= must be contiguous
             torch.mul(held_candidate, bend, out=candidate)
             from_cell, from_state = held_cell, torch.mm(whole, weight)
         gates = result.flatten(2)

@@ -15,14 +15,18 @@ MODEL_TYPE_PREFIX = "tripleaudit-"
 
 
 def extractor_names() -> list[str]:
-    """Return the names of all extractors that stand for a class of their own, built-in ones first; no classifiers."""
+    """Return the names of all extractors that stand for a class of their own, built-in ones
+    first; no classifiers.
+    """
     return [name for name, spec in EXTRACTORS.items() if not spec.classifier and not spec.base]
 
 
 def class_reference(name: str) -> str:
-    """Return where the class behind a name of a study, or of a saved model, is: ``package.module:Class`` or a file.
+    """Return where the class behind a name of a study, or of a saved model, is:
+    ``package.module:Class`` or a file.
 
-    A module of this package is named as such, one of another package by its file, which counts with the results.
+    A module of this package is named as such, one of another package by its file, which counts with
+    the results.
 
     Raises:
         UserError: the name is unknown.
@@ -48,7 +52,8 @@ def extractor_class(name: str) -> type:
 
 
 def settings_class(name: str) -> type[ExtractorSettings]:
-    """Return what an extractor declares, imported only where no descriptor has it (see :class:`ExtractorSettings`).
+    """Return what an extractor declares, imported only where no descriptor has it (see
+    :class:`ExtractorSettings`).
 
     Args:
         name: of a study, or ``file.py:Class``.
@@ -68,15 +73,19 @@ def _class(spec: ExtractorSpec) -> type:
 
 
 def _spec_of(name: str) -> ExtractorSpec:
-    found = EXTRACTORS.get(name) or next((spec for spec in EXTRACTORS.values() if spec.base == name), None)
+    found = EXTRACTORS.get(name) or next(
+        (spec for spec in EXTRACTORS.values() if spec.base == name), None
+    )
     return found or EXTRACTORS.need(name)
 
 
 def resolve(name: str) -> tuple[type, dict[str, Any]]:
-    """Return the class behind a name of a study and the fields of its configuration that the name implies.
+    """Return the class behind a name of a study and the fields of its configuration that the name
+    implies.
 
-    ``zcc-mcml`` is the zero-cardinality classifier with one of its heads, ``pfn-star`` is PFN on the last word of each
-    entity (PFN*), ``casrel-drop-zero`` leaves sentences without triples out of training. Unknown names are errors.
+    ``zcc-mcml`` is the zero-cardinality classifier with one of its heads, ``pfn-star`` is PFN on
+    the last word of each entity (PFN*), ``casrel-drop-zero`` leaves sentences without triples out
+    of training. Unknown names are errors.
     """
     return extractor_class(name), dict(_spec_of(name).fields)
 
@@ -92,7 +101,9 @@ def _checked(extractor: Any, expected: str = "") -> Any:
         raise UserError(f"{extractor!r} cannot be registered: expected a subclass of {BASE}")
     name = vars(extractor).get("name")
     if not name:
-        raise UserError(f"{extractor.__name__} cannot be registered: expected a class attribute 'name' of its own")
+        raise UserError(
+            f"{extractor.__name__} cannot be registered: expected a class attribute 'name' of its own"
+        )
     if expected and name != expected:
         raise UserError(f"{extractor.__name__} has the name {name!r}, expected {expected!r}")
     return extractor
@@ -110,7 +121,9 @@ def saved_extractor_name(folder: str | Path) -> str:
     value = read_json(config)
     model_type = str(value.get("model_type", "")) if isinstance(value, dict) else ""
     if not model_type.startswith(MODEL_TYPE_PREFIX):
-        raise UserError(f"{folder}: holds a model of type {model_type!r}, expected an extractor of tripleaudit")
+        raise UserError(
+            f"{folder}: holds a model of type {model_type!r}, expected an extractor of tripleaudit"
+        )
     return model_type.removeprefix(MODEL_TYPE_PREFIX)
 
 

@@ -1,11 +1,12 @@
 """The few pairs of a table that may have a class, found by products of 8-bit integers.
 
-Nearly all cells of a decoded table are "none" by a wide margin. A processor with VNNI multiplies 8-bit integers many
-times as fast as float32, and exact logits are then needed for the pairs alone that remain. None is lost: with
-``left = s (L + e)`` and ``right = s (R + f)`` for integers L and R and entries of e and f within 1/2, ``relu(left +
-right)`` is at most ``s (X + 1)`` and at least ``s (X - 1)`` for ``X = relu(L + R)``. It is nowhere negative, so that a
-difference of weights may be rounded up, to ``t W``, and the product is at most ``s t (X . W + |W|)``, where ``|W|``
-adds up absolute values. That is far beyond what float32 rounds by.
+Nearly all cells of a decoded table are "none" by a wide margin. A processor with VNNI multiplies
+8-bit integers many times as fast as float32, and exact logits are then needed for the pairs alone
+that remain. None is lost: with ``left = s (L + e)`` and ``right = s (R + f)`` for integers L and R
+and entries of e and f within 1/2, ``relu(left + right)`` is at most ``s (X + 1)`` and at least ``s
+(X - 1)`` for ``X = relu(L + R)``. It is nowhere negative, so that a difference of weights may be
+rounded up, to ``t W``, and the product is at most ``s t (X . W + |W|)``, where ``|W|`` adds up
+absolute values. That is far beyond what float32 rounds by.
 """
 
 import torch
@@ -17,14 +18,20 @@ BEYOND = 2**30  # what no product reaches; a difference with it is an int32, too
 
 def available() -> bool:
     """Whether this processor multiplies 8-bit integers fast, and exactly."""
-    return hasattr(torch, "_int_mm") and getattr(torch.cpu, "_is_vnni_supported", bool)()  # neither is a promise
+    return (
+        hasattr(torch, "_int_mm") and getattr(torch.cpu, "_is_vnni_supported", bool)()
+    )  # neither is a promise
 
 
 class Screen:
-    """The rounded weights [C, G, D] and the biases [C, G] of a table's classes, of which 0 is none."""
+    """The rounded weights [C, G, D] and the biases [C, G] of a table's classes, of which 0 is
+    none.
+    """
 
     def __init__(self, weight: Tensor, bias: Tensor):
-        difference = (weight[1:].double() - weight[0]).flatten(0, 1)  # a class counts where it exceeds class 0
+        difference = (weight[1:].double() - weight[0]).flatten(
+            0, 1
+        )  # a class counts where it exceeds class 0
         self.bias = (bias[1:].double() - bias[0]).flatten()
         self.scale = difference.abs().amax(dim=1).clamp(min=torch.finfo(torch.float32).tiny) / MOST
         rounded = (difference / self.scale[:, None]).ceil()
@@ -32,9 +39,13 @@ class Screen:
         self.weight = rounded.to(torch.int8).T
 
     def pairs(self, left: Tensor, right: Tensor) -> Tensor:
-        """Numbers, row by row, of the pairs of left [n, D] and right [m, D] for which a class may exceed class 0."""
+        """Numbers, row by row, of the pairs of left [n, D] and right [m, D] for which a class
+        may exceed class 0.
+        """
         scale = 2 * torch.maximum(left.abs().max(), right.abs().max()).double() / MOST
-        if left.shape[1] == 1 or not 0 < scale < torch.inf:  # PyTorch 2.13 gets width 1 wrong; all 0; not finite
+        if (
+            left.shape[1] == 1 or not 0 < scale < torch.inf
+        ):  # PyTorch 2.13 gets width 1 wrong; all 0; not finite
             return torch.arange(len(left) * len(right))
         left, right = ((part.double() / scale).round().to(torch.int8) for part in (left, right))
         product = torch._int_mm(torch.relu_(left[:, None] + right).flatten(0, 1), self.weight)

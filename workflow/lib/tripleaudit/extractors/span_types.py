@@ -1,7 +1,9 @@
-"""Types of extracted entities: a linear classifier over the trained encoder's states at both ends of a span.
+"""Types of extracted entities: a linear classifier over the trained encoder's states at both ends
+of a span.
 
-It is learnt behind the training, from the entities of the training triples, where the corpus says their types, and
-changes no weight of the extractor: the triples are the same with and without it. Strict scores need it.
+It is learnt behind the training, from the entities of the training triples, where the corpus says
+their types, and changes no weight of the extractor: the triples are the same with and without it.
+Strict scores need it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,31 +28,46 @@ Entity = tuple[int, int]  # characters
 
 
 def type_layer(hidden_size: int, types: Sequence[str]) -> nn.Linear:
-    """The classifier: states at the first and last token of a span [2H] -> a logit for each type; all zero at first."""
-    layer = nn.Linear(2 * hidden_size, len(types), device="meta").to_empty(device="cpu")  # draws no random numbers
+    """The classifier: states at the first and last token of a span [2H] -> a logit for each
+    type; all zero at first.
+    """
+    layer = nn.Linear(2 * hidden_size, len(types), device="meta").to_empty(
+        device="cpu"
+    )  # draws no random numbers
     for weights in layer.parameters():
         nn.init.zeros_(weights)
     return layer
 
 
-def learn_types(model: "Extractor", sentences: Sequence[Sentence], *, batch_size: int, seed: int) -> dict[str, Any]:
-    """Give a trained extractor its type layer, learnt from the located entities of training triples.
+def learn_types(
+    model: "Extractor", sentences: Sequence[Sentence], *, batch_size: int, seed: int
+) -> dict[str, Any]:
+    """Give a trained extractor its type layer, learnt from the located entities of training
+    triples.
 
     Args:
         sentences: the training split; nothing happens where its entities have no types.
 
     Returns:
-        ``entities`` learnt from, ``types``, and ``accuracy`` on these entities; empty where there are no types.
+        ``entities`` learnt from, ``types``, and ``accuracy`` on these entities; empty where there
+        are no types.
     """
-    wanted = {sentence.text: entities for sentence in sentences if (entities := _types_of(sentence))}
+    wanted = {
+        sentence.text: entities for sentence in sentences if (entities := _types_of(sentence))
+    }
     names = sorted({name for entities in wanted.values() for name in entities.values()})
     if not names:
         return {}
     states, labels = [], []
-    for text, spans, found in _states(model, {text: list(entities) for text, entities in wanted.items()}, batch_size):
+    for text, spans, found in _states(
+        model, {text: list(entities) for text, entities in wanted.items()}, batch_size
+    ):
         states.append(found)
         labels += [names.index(wanted[text][span]) for span in spans]
-    inputs, targets = torch.cat(states).float(), torch.tensor(labels, device=model.device)  # [n, 2H], [n]
+    inputs, targets = (
+        torch.cat(states).float(),
+        torch.tensor(labels, device=model.device),
+    )  # [n, 2H], [n]
     model.config.entity_types = names
     model.types = type_layer(model.hidden_size, names).to(model.device)
     optimizer = torch.optim.AdamW(model.types.parameters(), lr=LEARNING_RATE)
@@ -69,14 +86,23 @@ def learn_types(model: "Extractor", sentences: Sequence[Sentence], *, batch_size
 def with_types(
     model: "Extractor", triples: Sequence[Triple], alignment: Alignment, states: Tensor
 ) -> tuple[Triple, ...]:
-    """Return a sentence's triples with the types of their entities, by the states [L, H] that the encoder gave it."""
-    positions = dict.fromkeys((span.start, span.end) for t in triples for span in (t.subject, t.object))
+    """Return a sentence's triples with the types of their entities, by the states [L, H] that
+    the encoder gave it.
+    """
+    positions = dict.fromkeys(
+        (span.start, span.end) for t in triples for span in (t.subject, t.object)
+    )
     fitting = _fitting(alignment, positions)
     if not fitting:
         return tuple(triples)
     with torch.inference_mode():
-        numbers = model.types(_at(states, fitting).to(model.types.weight.dtype)).argmax(dim=1).tolist()
-    types = {position: model.config.entity_types[number] for position, number in zip(fitting, numbers, strict=True)}
+        numbers = (
+            model.types(_at(states, fitting).to(model.types.weight.dtype)).argmax(dim=1).tolist()
+        )
+    types = {
+        position: model.config.entity_types[number]
+        for position, number in zip(fitting, numbers, strict=True)
+    }
 
     def typed(span: Span) -> Span:
         return replace(span, type=types.get((span.start, span.end)))
@@ -119,4 +145,8 @@ def _at(states: Tensor, fitting: Mapping[Entity, tuple[int, int]]) -> Tensor:
 
 def _fitting(alignment: Alignment, positions: Iterable[Entity]) -> dict[Entity, tuple[int, int]]:
     """Those entities that begin and end with tokens -> their first and last tokens (inclusive)."""
-    return {position: tokens for position in positions if (tokens := alignment.tokens(*position)) is not None}
+    return {
+        position: tokens
+        for position in positions
+        if (tokens := alignment.tokens(*position)) is not None
+    }

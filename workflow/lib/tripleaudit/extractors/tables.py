@@ -1,17 +1,19 @@
 """A table of all pairs of tokens: its loss, and what it says.
 
-``z_ij = V x_ij + c`` with ``x_ij = f(left_i, right_j)``: the classes of every pair (i, j) in every column (relation).
-Behind :class:`Table` stand two ways of computing the same numbers, those of the dense formulas. In both the loss
-computes its own gradient in the forward pass, where the logits are at hand: three matrix products for each chunk,
-nothing is computed twice and nothing is kept but sums.
+``z_ij = V x_ij + c`` with ``x_ij = f(left_i, right_j)``: the classes of every pair (i, j) in every
+column (relation). Behind :class:`Table` stand two ways of computing the same numbers, those of the
+dense formulas. In both the loss computes its own gradient in the forward pass, where the logits are
+at hand: three matrix products for each chunk, nothing is computed twice and nothing is kept but
+sums.
 
-On a CPU the table is walked in blocks (rows of one sentence) and, inside a block, in chunks of columns, so that only
-one chunk of logits exists at a time. Logits lie class-major, ``[classes, columns, pairs]``: sums and maxima over the
-few classes then run over whole contiguous slabs.
+On a CPU the table is walked in blocks (rows of one sentence) and, inside a block, in chunks of
+columns, so that only one chunk of logits exists at a time. Logits lie class-major, ``[classes,
+columns, pairs]``: sums and maxima over the few classes then run over whole contiguous slabs.
 
-On a GPU it is that of a whole padded batch: every shape follows from those of the batch, nothing waits for a value, and
-the number of operators is that of one table whatever the batch holds. A table beyond
-:func:`formulation.cells_at_once` is cut into blocks of sentences, and where one sentence is too large, of columns.
+On a GPU it is that of a whole padded batch: every shape follows from those of the batch, nothing
+waits for a value, and the number of operators is that of one table whatever the batch holds. A
+table beyond :func:`formulation.cells_at_once` is cut into blocks of sentences, and where one
+sentence is too large, of columns.
 """
 
 import functools
@@ -30,18 +32,23 @@ from tripleaudit.extractors.formulation import cells_at_once, on_device
 from tripleaudit.extractors.losses import last_written, raise_precision, with_gradients
 from tripleaudit.extractors.screen import Screen, available
 
-MOST_CELLS = 4096  # positive cells of a sentence that are decoded: an untrained model marks millions
+MOST_CELLS = (
+    4096  # positive cells of a sentence that are decoded: an untrained model marks millions
+)
 PAIRS_AT_ONCE = 2**12  # of a block, on a CPU
 LOGITS_AT_ONCE = 2**20  # of a chunk, on a CPU
 TILE = 8  # columns; of other widths matrix products on a GPU load number by number
 
 Features = Callable[[Tensor, Tensor], Tensor]
-Made = tuple[Tensor, Tensor, tuple[Tensor, ...]]  # scaled loss, sums of columns, gradients of a table's parts
+Made = tuple[
+    Tensor, Tensor, tuple[Tensor, ...]
+]  # scaled loss, sums of columns, gradients of a table's parts
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells of a table, [n] each: sentence, row, column of the pair, column of the table (relation), class.
+    """Cells of a table, [n] each: sentence, row, column of the pair, column of the table
+    (relation), class.
 
     ``scores``: probability of the class; only for decoded cells.
     """
@@ -63,7 +70,9 @@ class Cells:
 
     def resolved(self, length: int, relations: int) -> "Cells":
         """Of several classes written to one cell keep the one written last."""
-        flat = ((self.sentence * length + self.row) * length + self.column) * relations + self.relation
+        flat = (
+            (self.sentence * length + self.row) * length + self.column
+        ) * relations + self.relation
         return self.select(last_written(flat))
 
 
@@ -94,8 +103,8 @@ class Table:
         features: maps [..., D] and [..., D], which broadcast, to the features [..., D] of pairs.
         mask: [B, L], 1 for the tokens that take part, one run in each sentence.
         upper: only pairs with i <= j.
-        rectified: features are ``relu(left + right)``, so that decoding all pairs on a CPU may look at few
-            (:mod:`tripleaudit.extractors.screen`).
+        rectified: features are ``relu(left + right)``, so that decoding all pairs on a CPU may look
+            at few (:mod:`tripleaudit.extractors.screen`).
     """
 
     left: Tensor
@@ -117,15 +126,20 @@ class Table:
     @property
     def pairs(self) -> Tensor | int:
         """Number of pairs, at least 1."""
-        return self.walk.pairs if on_device(self.left) else max(1, sum(block.pairs for block in self.walk))
+        return (
+            self.walk.pairs
+            if on_device(self.left)
+            else max(1, sum(block.pairs for block in self.walk))
+        )
 
     def loss(self, cells: Tensor, scale: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Sum of cross-entropies over all pairs and all columns; class 0 for all but the gold cells.
+        """Sum of cross-entropies over all pairs and all columns; class 0 for all but the gold
+        cells.
 
-        With ``x = features(left[:, :, None], right[:, None])``,
-        ``z = einsum("cgd,bijd->bcijg", weight, x) + bias[:, None, None]`` and the classes ``y[b, i, j, g]`` of the gold
-        cells it is ``cross_entropy(z, y)`` summed over the pairs of real tokens, computed without keeping ``z``, its
-        gradient ``softmax(z) - onehot(y)`` written out.
+        With ``x = features(left[:, :, None], right[:, None])``, ``z = einsum("cgd,bijd->bcijg",
+        weight, x) + bias[:, None, None]`` and the classes ``y[b, i, j, g]`` of the gold cells it is
+        ``cross_entropy(z, y)`` summed over the pairs of real tokens, computed without keeping
+        ``z``, its gradient ``softmax(z) - onehot(y)`` written out.
 
         Args:
             cells: [n, 6], what :func:`gold_cells` gives.
@@ -137,7 +151,9 @@ class Table:
         computed = _padded_loss if on_device(self.left) else _block_loss
         with torch.no_grad(), torch.autocast(self.left.device.type, enabled=False):
             loss, sums, gradients = computed(self, cells, scale)
-        return with_gradients(loss, (self.left, self.right, self.weight, self.bias), gradients), sums
+        return with_gradients(
+            loss, (self.left, self.right, self.weight, self.bias), gradients
+        ), sums
 
     @torch.no_grad()
     def cells(self) -> Cells:
@@ -148,15 +164,18 @@ class Table:
 
 
 def gold_cells(cells: Cells, shape: Shape, columns: int, *, upper: bool = False) -> Tensor:
-    """Write down the gold cells of a training batch, in the data loader; the last written class of a cell holds.
+    """Write down the gold cells of a training batch, in the data loader; the last written class of
+    a cell holds.
 
     Returns:
-        [n, 6] int64: sentence, row, column of the pair, column of the table, class, number of the pair in the batch.
-        Rows of zeros, which are no gold cells, may follow.
+        [n, 6] int64: sentence, row, column of the pair, column of the table, class, number of the
+        pair in the batch. Rows of zeros, which are no gold cells, may follow.
     """
     length, cells = shape.length, cells.resolved(shape.length, columns)
     sentence, row, column = cells.sentence, cells.row, cells.column
-    place = row * length - row * (row - 1) // 2 + column - row if upper else row * length + column  # as Pairs has them
+    place = (
+        row * length - row * (row - 1) // 2 + column - row if upper else row * length + column
+    )  # as Pairs has them
     numbers = sentence * number_of_pairs(length, upper) + place
     rows = torch.stack([sentence, row, column, cells.relation, cells.classes, numbers], dim=1)
     return shape.padded(np.asarray(rows))
@@ -172,7 +191,8 @@ def number_of_pairs(length: int, upper: bool = False) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Pairs (i, j) of one sentence with i in [top, bottom) and j in [first, stop); ``upper`` keeps those with i <= j.
+    """Pairs (i, j) of one sentence with i in [top, bottom) and j in [first, stop); ``upper`` keeps
+    those with i <= j.
 
     Pairs are numbered row by row.
     """
@@ -201,7 +221,9 @@ class Block:
         return row + self.top, column + self.first
 
     def join(self, features: Features, left: Tensor, right: Tensor) -> Tensor:
-        """Features [pairs, D] of ``left`` [rows, D] and ``right`` [width, D], the block's part of a sentence."""
+        """Features [pairs, D] of ``left`` [rows, D] and ``right`` [width, D], the block's part
+        of a sentence.
+        """
         if self.upper:
             row, column = torch.triu_indices(len(left), len(right), device=left.device)
             pick = torch.nn.functional.embedding  # an index_select whose backward is fast
@@ -210,7 +232,9 @@ class Block:
 
 
 def spans_of(mask: Tensor) -> list[tuple[int, int]]:
-    """First position and the one after the last of each row of a [B, L] mask of one run each; (0, 0) if empty."""
+    """First position and the one after the last of each row of a [B, L] mask of one run each;
+    (0, 0) if empty.
+    """
     mask = mask.long()
     count = mask.sum(dim=1)
     start = torch.where(count > 0, mask.argmax(dim=1), 0)
@@ -235,7 +259,9 @@ def column_chunks(block: Block, classes: int, columns: int) -> Iterator[slice]:
 
 
 def chunk_logits(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """Logits [C, g, pairs] of features ``x`` [pairs, D] under ``weight`` [C, g, D] and ``bias`` [C, g]."""
+    """Logits [C, g, pairs] of features ``x`` [pairs, D] under ``weight`` [C, g, D] and ``bias``
+    [C, g].
+    """
     z = torch.addmm(bias.reshape(-1, 1), weight.reshape(-1, weight.shape[-1]), x.T)
     return raise_precision(z).view(*bias.shape, len(x))
 
@@ -249,7 +275,9 @@ def _block_loss(table: Table, cells: Tensor, scale: Tensor | None) -> Made:
     precise = raise_precision(left[:0]).dtype
     losses = torch.zeros(columns, dtype=precise, device=left.device)
     factors = torch.ones_like(losses) if scale is None else scale.to(precise)
-    d_left, d_right, d_weight, d_bias = (torch.zeros_like(each, dtype=precise) for each in (left, right, weight, bias))
+    d_left, d_right, d_weight, d_bias = (
+        torch.zeros_like(each, dtype=precise) for each in (left, right, weight, bias)
+    )
     for block in table.walk:
         rows = (block.sentence, slice(block.top, block.bottom))
         cols = (block.sentence, slice(block.first, block.stop))
@@ -261,7 +289,9 @@ def _block_loss(table: Table, cells: Tensor, scale: Tensor | None) -> Made:
         for chunk in column_chunks(block, classes - 1, columns):
             w = weight_[:, chunk].reshape(-1, weight.shape[-1])
             z = chunk_logits(x, weight_[:, chunk], bias_[:, chunk])
-            pair, column, class_ = gold[(gold[:, 1] >= chunk.start) & (gold[:, 1] < chunk.stop)].unbind(1)
+            pair, column, class_ = gold[
+                (gold[:, 1] >= chunk.start) & (gold[:, 1] < chunk.stop)
+            ].unbind(1)
             at = class_ - 1, column - chunk.start, pair
             losses.index_add_(0, column, -z[at])
             losses[chunk] += _softmax(z).sum(dim=-1)
@@ -281,7 +311,9 @@ def _block_loss(table: Table, cells: Tensor, scale: Tensor | None) -> Made:
 
 
 def _softmax(z: Tensor) -> Tensor:
-    """Turn logits [C - 1, …] relative to a class with logit 0 into probabilities, in place; returns [...] logsumexp."""
+    """Turn logits [C - 1, …] relative to a class with logit 0 into probabilities, in place;
+    returns [...] logsumexp.
+    """
     top = z.amax(dim=0).clamp_(min=0)
     z.sub_(top).exp_()
     total = torch.exp(-top).add_(z.sum(dim=0))
@@ -290,7 +322,9 @@ def _softmax(z: Tensor) -> Tensor:
 
 
 def _in_block(cells: Tensor, block: Block) -> Tensor:
-    """Those of cells [n, 6] that lie in a block: number of the pair there, column of the table and class, [m, 3]."""
+    """Those of cells [n, 6] that lie in a block: number of the pair there, column of the table
+    and class, [m, 3].
+    """
     sentence, row, column, relation, class_, _ = cells.unbind(1)
     here = (sentence == block.sentence) & (row >= block.top) & (row < block.bottom)
     row, column = row - block.top, column - block.first
@@ -318,7 +352,14 @@ def _block_cells(table: Table) -> Cells:
             z = chunk_logits(x, weight[:, chunk], bias[:, chunk])
             relation, pair = torch.nonzero(z[1:].amax(dim=0) > z[0], as_tuple=True)
             scores, class_ = z[:, relation, pair].softmax(dim=0).max(dim=0)
-            part = Cells(torch.full_like(pair, s), row[pair], column[pair], relation + chunk.start, class_, scores)
+            part = Cells(
+                torch.full_like(pair, s),
+                row[pair],
+                column[pair],
+                relation + chunk.start,
+                class_,
+                scores,
+            )
             found.append(most_certain(part))
     return most_certain(join_cells(found))
 
@@ -344,7 +385,11 @@ class Pairs:
     def valid(self, sentences: slice, dtype: torch.dtype) -> Tensor:
         """[s * P], 1 for pairs of tokens that take part, 0 for others."""
         mask = self.mask[sentences]
-        both = mask[:, self.row] & mask[:, self.column] if self.upper else mask[:, :, None] & mask[:, None]
+        both = (
+            mask[:, self.row] & mask[:, self.column]
+            if self.upper
+            else mask[:, :, None] & mask[:, None]
+        )
         return both.flatten().to(dtype)
 
     @property
@@ -354,8 +399,12 @@ class Pairs:
         each = tokens * (tokens + 1) // 2 if self.upper else tokens**2
         return each.sum().clamp(min=1)
 
-    def join(self, features: Features, left: Tensor, right: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """Features [s * P, D] of all pairs of left and right [s, L, D], and what they were computed from, [s, …, D]."""
+    def join(
+        self, features: Features, left: Tensor, right: Tensor
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Features [s * P, D] of all pairs of left and right [s, L, D], and what they were
+        computed from, [s, …, D].
+        """
         if self.upper:
             parts = left[:, self.row].detach(), right[:, self.column].detach()
         else:
@@ -365,7 +414,8 @@ class Pairs:
         return features(*parts).flatten(0, -2), parts
 
     def gather(self, left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
-        """Sum gradients of what :meth:`join` computed from into those of left and right, [s, L, D] each.
+        """Sum gradients of what :meth:`join` computed from into those of left and right, [s, L, D]
+        each.
 
         Sums of a zero-filled square have a fixed order, those of a scatter have not.
         """
@@ -416,7 +466,9 @@ def _padded_loss(table: Table, cells: Tensor, scale: Tensor | None) -> Made:
             z = raise_precision(torch.addmm(bias_[:, chunk].flatten(), x, w.T))
             logs = z.view(len(x), classes, -1).log_softmax(dim=1)  # [N, C, g]
             sums[number].append(-(mask @ logs[:, 0]))
-            none, gold, column, weigh = _in_chunk(cells, precise, block, chunk, pairs.count, logs.shape)
+            none, gold, column, weigh = _in_chunk(
+                cells, precise, block, chunk, pairs.count, logs.shape
+            )
             flat = logs.view(-1)
             more = (flat[none] - flat[gold]) * weigh
             positive.append((more, column))
@@ -426,7 +478,9 @@ def _padded_loss(table: Table, cells: Tensor, scale: Tensor | None) -> Made:
             d_bias[:, chunk] += (mask @ grad.view(len(x), -1)).view(classes, -1)
             grad = grad.view(len(x), -1).to(dtype)
             d_weight[:, chunk] += (grad.T @ seen).view(classes, -1, x.shape[1])
-            by_column = w if scale is None else w * factors[chunk].to(dtype).repeat(classes)[:, None]
+            by_column = (
+                w if scale is None else w * factors[chunk].to(dtype).repeat(classes)[:, None]
+            )
             dx = grad @ by_column if dx is None else dx.addmm_(grad, by_column)
         dx = dx * mask.to(dtype)[:, None]
         grads.append(pairs.gather(*torch.autograd.grad(graph, parts, dx.view(graph.shape))))
@@ -442,7 +496,8 @@ def _padded_loss(table: Table, cells: Tensor, scale: Tensor | None) -> Made:
 def _in_chunk(
     cells: Tensor, dtype: torch.dtype, block: slice, chunk: slice, count: int, shape: Sequence[int]
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Positions of the gold cells in one block's logits [N, C, g]: of class 0, of their class, column; and weights.
+    """Positions of the gold cells in one block's logits [N, C, g]: of class 0, of their class,
+    column; and weights.
 
     Cells of other blocks, and padding, are the class 0 of some cell, with weight 0.
     """

@@ -1,10 +1,11 @@
-"""TDEER: entities and relations of a sentence, then a translation from (subject, relation) to objects (Li et al., EMNLP
-2021).
+"""TDEER: entities and relations of a sentence, then a translation from (subject, relation) to
+objects (Li et al., EMNLP 2021).
 
-A sentence is encoded once, and all its (subject, relation) instances are scored together; the official code repeats
-the sentence for each instance. Shortcuts: the projections of ``h + s + e`` are those of ``h``, shared by all instances,
-plus those of ``s + e``; and as the object score is linear in the attention's output, ``w (A v + v) = A (w v) + w v``
-needs one number for each position instead of a vector.
+A sentence is encoded once, and all its (subject, relation) instances are scored together; the
+official code repeats the sentence for each instance. Shortcuts: the projections of ``h + s + e``
+are those of ``h``, shared by all instances, plus those of ``s + e``; and as the object score is
+linear in the attention's output, ``w (A v + v) = A (w v) + w v`` needs one number for each position
+instead of a vector.
 """
 
 from collections.abc import Callable
@@ -20,7 +21,9 @@ from tripleaudit.extractors.decoding import CANDIDATES, Found, first_rows, neare
 from tripleaudit.extractors.formulation import at_once
 from tripleaudit.extractors.losses import mean_bce, raise_precision, read_gold, write_gold
 
-CELLS_AT_ONCE = 2**24  # numbers of [instances, L, H] held at a time in prediction: bounds memory, changes nothing else
+CELLS_AT_ONCE = (
+    2**24
+)  # numbers of [instances, L, H] held at a time in prediction: bounds memory, changes nothing else
 
 
 class TDEER(Extractor):
@@ -49,19 +52,23 @@ class TDEER(Extractor):
 
     @classmethod
     def instance_count(cls, config: ExtractorConfig, rows: np.ndarray) -> int:
-        drawn = draw_instances(rows, np.random.default_rng(0), config.neg_samples, config.max_sample_triples)
+        drawn = draw_instances(
+            rows, np.random.default_rng(0), config.neg_samples, config.max_sample_triples
+        )
         return max(1, sum(instance[-1] for instance in drawn))
 
     @classmethod
     def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
-        """Draw the instances, or of these the one that each entry stands for, and number the positive cells.
+        """Draw the instances, or of these the one that each entry stands for, and number the
+        positive cells.
 
         Returns:
-            ``instances`` [m, 3] int64 (sentence, relation, how often the instance counts: a subject and relation with
-            two objects are two positive instances with the same labels) with the flat ``subjects`` [m, 2]; ``weights``
-            [B], how much each sentence counts in the entity and relation terms: by its instances, as if it was repeated
-            for each of them, and once where it has none; gold cells (:func:`losses.write_gold`) ``heads`` and ``tails``
-            of [B, L, 2], ``relation`` of [B, R] and ``object`` of [m, L].
+            ``instances`` [m, 3] int64 (sentence, relation, how often the instance counts: a subject
+            and relation with two objects are two positive instances with the same labels) with the
+            flat ``subjects`` [m, 2]; ``weights`` [B], how much each sentence counts in the entity
+            and relation terms: by its instances, as if it was repeated for each of them, and once
+            where it has none; gold cells (:func:`losses.write_gold`) ``heads`` and ``tails`` of [B,
+            L, 2], ``relation`` of [B, R] and ``object`` of [m, L].
         """
         drawn = [
             (number, *instance)
@@ -70,10 +77,19 @@ class TDEER(Extractor):
         ]
         if batch.chosen is not None:
             single = [
-                [(*instance[:-1], 1) for instance in drawn if instance[0] == number for _ in range(instance[-1])]
+                [
+                    (*instance[:-1], 1)
+                    for instance in drawn
+                    if instance[0] == number
+                    for _ in range(instance[-1])
+                ]
                 for number in range(len(batch.rows))
             ]
-            drawn = [own[position % len(own)] for own, position in zip(single, batch.chosen, strict=True) if own]
+            drawn = [
+                own[position % len(own)]
+                for own, position in zip(single, batch.chosen, strict=True)
+                if own
+            ]
         instances = np.array(drawn, dtype=np.int64).reshape(-1, 5)
         triples, shape = batch.triples.numpy(), batch.shape
         sentence, length = triples[:, 0], shape.length
@@ -85,10 +101,14 @@ class TDEER(Extractor):
             "relation": sentence * len(config.relations) + triples[:, 3],
             "object": number * length + triples[triple, 4],
         }
-        counts = np.bincount(instances[:, 0], instances[:, 4], minlength=len(batch.rows)).astype(np.int64)
+        counts = np.bincount(instances[:, 0], instances[:, 4], minlength=len(batch.rows)).astype(
+            np.int64
+        )
         return {
             "instances": shape.padded(instances[:, [0, 3, 4]]),
-            "subjects": shape.padded(flat_spans(instances[:, 0], instances[:, 1], instances[:, 2], length)),
+            "subjects": shape.padded(
+                flat_spans(instances[:, 0], instances[:, 1], instances[:, 2], length)
+            ),
             "weights": shape.sentences(np.maximum(counts, 1)),
             **write_gold(shape, cells),
         }
@@ -100,13 +120,19 @@ class TDEER(Extractor):
         heads, tails, relation = self.heads(hidden), self.tails(hidden), self.relation(hidden[:, 0])
         gold, weights = read_gold(targets), targets["weights"]
         sentence, relation_id, count = targets["instances"].unbind(1)
-        objects = self.object_logits(hidden, attention_mask, sentence, targets["subjects"], relation_id)
-        tokens, own_tokens = attention_mask * weights[:, None], attention_mask[sentence] * count[:, None]
+        objects = self.object_logits(
+            hidden, attention_mask, sentence, targets["subjects"], relation_id
+        )
+        tokens, own_tokens = (
+            attention_mask * weights[:, None],
+            attention_mask[sentence] * count[:, None],
+        )
         terms = {  # means over tokens, summed over subject and object; over relations; over the tokens of instances
             "heads": mean_bce(heads, gold["heads"], tokens),
             "tails": mean_bce(tails, gold["tails"], tokens),
             "relation": mean_bce(relation, gold["relation"], weights, relation.shape[1]),
-            "object": self.config.translation_weight * mean_bce(objects, gold["object"], own_tokens),
+            "object": self.config.translation_weight
+            * mean_bce(objects, gold["object"], own_tokens),
         }
         return ExtractorOutput.of(terms)
 
@@ -119,21 +145,29 @@ class TDEER(Extractor):
         relation: Tensor,
         base: Tensor | None = None,
     ) -> Tensor:
-        """Object-head logits [n, L] of n instances: sentence and relation [n], flat subject spans [n, 2].
+        """Object-head logits [n, L] of n instances: sentence and relation [n], flat subject spans
+        [n, 2].
 
-        ``mask`` [B, L]: padding is no key. ``base`` is ``self.attention(hidden)`` where it is known.
+        ``mask`` [B, L]: padding is no key. ``base`` is ``self.attention(hidden)`` where it is
+        known.
         """
         base = self.attention(hidden) if base is None else base
         subject = span_mean(hidden, subjects)  # [n, H]
-        shift = self.attention(subject + self.relation_projection(self.relation_embedding(relation)).relu())
-        projected = (sentences_of(base, sentence) + shift[:, None]).relu() + self.attention_bias  # [n, L, 3 H]
+        shift = self.attention(
+            subject + self.relation_projection(self.relation_embedding(relation)).relu()
+        )
+        projected = (
+            sentences_of(base, sentence) + shift[:, None]
+        ).relu() + self.attention_bias  # [n, L, 3 H]
         queries, keys, values = projected.chunk(3, dim=-1)
         weights = raise_precision(queries @ keys.mT)  # not scaled: saturates in half precision
         weights = weights.masked_fill(mask[sentence][:, None] == 0, -torch.inf).softmax(dim=-1)
         values = raise_precision(values @ self.object.weight[0])  # [n, L]
         return (weights @ values[..., None]).squeeze(-1) + values + self.object.bias
 
-    def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
+    def predict_rows(
+        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor
+    ) -> tuple[Tensor, Tensor]:
         hidden = self.encode(input_ids, attention_mask)
         base = self.attention(hidden)
 
@@ -156,16 +190,18 @@ def draw_instances(
 ) -> list[tuple[int, int, int, int]]:
     """Draw the (subject, relation) instances of one sentence.
 
-    Every gold triple is a positive instance. For each, candidate negatives are, in this order: its object as the
-    subject; its subject with every other gold relation; every other gold subject with its relation. A candidate is
-    dropped if it is gold or was a candidate before; of the others ``neg_samples`` random ones are kept.
+    Every gold triple is a positive instance. For each, candidate negatives are, in this order: its
+    object as the subject; its subject with every other gold relation; every other gold subject with
+    its relation. A candidate is dropped if it is gold or was a candidate before; of the others
+    ``neg_samples`` random ones are kept.
 
     Args:
         rows: [n, 5] (subject start, subject end, relation, object start, object end).
         max_positives: the most positives, a random choice; 0 for all.
 
     Returns:
-        distinct (subject start, subject end, relation, count), positives with the number of their triples.
+        distinct (subject start, subject end, relation, count), positives with the number of their
+        triples.
     """
     triples = [tuple(map(int, row)) for row in rows]
     gold = {row[:3] for row in triples}
@@ -198,7 +234,8 @@ def decode(
     content: Tensor,
     instances_at_once: int = 1024,
 ) -> tuple[Tensor, Tensor]:
-    """Thresholds 0.5; an entity head takes the nearest tail of its type; an object head must head an object.
+    """Thresholds 0.5; an entity head takes the nearest tail of its type; an object head must head
+    an object.
 
     Args:
         entity_logits: heads and tails [B, L, 2], subject and object.
@@ -209,7 +246,9 @@ def decode(
     Returns:
         rows [n, 6] and scores [n], the product of the six probabilities used.
     """
-    heads, tails = (torch.where(content[..., None], raise_precision(part), -torch.inf) for part in entity_logits)
+    heads, tails = (
+        torch.where(content[..., None], raise_precision(part), -torch.inf) for part in entity_logits
+    )
     relation_logits = raise_precision(relation_logits)
     length = content.shape[1]
     ends = nearest_tail(tails > 0, dim=1)  # [B, L, 2]
@@ -235,5 +274,7 @@ def decode(
             heads[sentence, head, 1],
             tails[sentence, tail, 1],
         )
-        found.add(sentence, start, end, relation, head, tail, torch.stack(evidence).sigmoid().prod(dim=0))
+        found.add(
+            sentence, start, end, relation, head, tail, torch.stack(evidence).sigmoid().prod(dim=0)
+        )
     return found.first()

@@ -1,10 +1,12 @@
-"""TPLinker: link the heads and the tails of entity pairs for every relation (Wang et al., COLING 2020).
+"""TPLinker: link the heads and the tails of entity pairs for every relation (Wang et al., COLING
+2020).
 
-One cell for each unordered pair of tokens (the upper triangle) says whether the pair is an entity, and for each
-relation whether it links the heads, or the tails, of subject and object (class 2: the object comes first).
+One cell for each unordered pair of tokens (the upper triangle) says whether the pair is an entity,
+and for each relation whether it links the heads, or the tails, of subject and object (class 2: the
+object comes first).
 
-Shortcuts: ``W[h_i; h_j] = W1 h_i + W2 h_j``; the entity map is one more column of the table of links, whose third class
-is impossible; see :mod:`tripleaudit.extractors.tables`.
+Shortcuts: ``W[h_i; h_j] = W1 h_i + W2 h_j``; the entity map is one more column of the table of
+links, whose third class is impossible; see :mod:`tripleaudit.extractors.tables`.
 """
 
 from dataclasses import replace
@@ -48,7 +50,9 @@ class TPLinker(Extractor):
         link_weight: Tensor | None = None,
         **_: Tensor,
     ) -> ExtractorOutput:
-        """See :meth:`Extractor.forward`; the weights are those of :meth:`loss_weights`, the current ones by default."""
+        """See :meth:`Extractor.forward`; the weights are those of :meth:`loss_weights`, the
+        current ones by default.
+        """
         if self.config.padded_cells:
             extra = max(0, self.config.max_length - input_ids.shape[1])
             input_ids = F.pad(input_ids, (0, extra), value=self.config.encoder.pad_token_id or 0)
@@ -58,28 +62,40 @@ class TPLinker(Extractor):
         hidden = self.encode(input_ids, attention_mask)
         table, relations = self.table(hidden, content_mask), len(self.config.relations)
         pairs = table.pairs
-        entity, links = self.loss_weights() if entity_weight is None else (entity_weight, link_weight)
+        entity, links = (
+            self.loss_weights() if entity_weight is None else (entity_weight, link_weight)
+        )
         scale = raise_precision(hidden.new_ones(2 * relations + 1))
         scale[:-1].mul_(links / (relations * pairs))
         scale[-1].mul_(entity / pairs)
         loss, sums = table.loss(cells, scale)
         head, tail = (sums[:-1].view(2, relations).sum(dim=1) / (relations * pairs)).unbind()
-        return ExtractorOutput(loss=loss, terms={"entity": sums[-1] / pairs, "head": head, "tail": tail})
+        return ExtractorOutput(
+            loss=loss, terms={"entity": sums[-1] / pairs, "head": head, "tail": tail}
+        )
 
     @classmethod
     def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
-        """Return ``cells`` [n, 6], the links and entities of the gold triples (:func:`tables.gold_cells`)."""
+        """Return ``cells`` [n, 6], the links and entities of the gold triples
+        (:func:`tables.gold_cells`).
+        """
         shape, relations = batch.shape, len(config.relations)
         if config.padded_cells:
             shape = replace(shape, length=max(shape.length, config.max_length))
-        return {"cells": gold_cells(targets(batch.triples, relations), shape, 2 * relations + 1, upper=True)}
+        return {
+            "cells": gold_cells(
+                targets(batch.triples, relations), shape, 2 * relations + 1, upper=True
+            )
+        }
 
     def schedule(self, step: int) -> dict[str, float]:
         """The weights of the maps at an optimiser step."""
         return dict(zip(("entity_weight", "link_weight"), self.loss_weights(step), strict=True))
 
     def table(self, hidden: Tensor, mask: Tensor) -> Table:
-        """All maps, R of head links, R of tail links and that of entities, from hidden [B, L, H] and a mask [B, L]."""
+        """All maps, R of head links, R of tail links and that of entities, from hidden [B, L, H]
+        and a mask [B, L].
+        """
         width, columns = self.hidden_size, 2 * len(self.config.relations)
         left = F.linear(hidden, self.pair.weight[:, :width], self.pair.bias)
         right = F.linear(hidden, self.pair.weight[:, width:])
@@ -90,15 +106,21 @@ class TPLinker(Extractor):
         return Table(left, right, weight, bias, features, mask, upper=True)
 
     def loss_weights(self, step: int | None = None) -> tuple[float, float]:
-        """Weights of the entity map and of each of the two link maps at a step, the current one by default."""
+        """Weights of the entity map and of each of the two link maps at a step, the current one
+        by default.
+        """
         relations = len(self.config.relations)
         share = (self.step if step is None else step) / (self.config.recover_steps + 1)
         maps = 2 * relations + 1
         return max(1 / maps + 1 - share, 1 / maps), min(relations / maps * share, relations / maps)
 
-    def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
+    def predict_rows(
+        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor
+    ) -> tuple[Tensor, Tensor]:
         hidden = self.encode(input_ids, attention_mask)
-        return decode(self.table(hidden, content_mask).cells(), len(self.config.relations), hidden.shape[1])
+        return decode(
+            self.table(hidden, content_mask).cells(), len(self.config.relations), hidden.shape[1]
+        )
 
 
 def features(left: Tensor, right: Tensor) -> Tensor:
@@ -117,20 +139,26 @@ def targets(triples: Tensor, relations: int) -> Cells:
     ]
     one, two, column = (torch.cat(each) for each in zip(*parts, strict=True))
     return Cells(
-        sentence.repeat(4), torch.minimum(one, two), torch.maximum(one, two), column, torch.where(one <= two, 1, 2)
+        sentence.repeat(4),
+        torch.minimum(one, two),
+        torch.maximum(one, two),
+        column,
+        torch.where(one <= two, 1, 2),
     )
 
 
 def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
     """Join head links, the entities that begin at their ends, and tail links.
 
-    Below, e counts entity cells, h and t head and tail links, c candidates (a head link with two entities).
+    Below, e counts entity cells, h and t head and tail links, c candidates (a head link with two
+    entities).
 
     Args:
         cells: positive cells with scores, distinct, columns as in :func:`targets`.
 
     Returns:
-        rows [n, 6] and scores [n], the product of the probabilities of two entity cells, head link and tail link.
+        rows [n, 6] and scores [n], the product of the probabilities of two entity cells, head link
+        and tail link.
     """
     entities = cells.select(cells.relation == 2 * relations)
     heads, tails = (
@@ -146,7 +174,10 @@ def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
         (tails.sentence * relations + tails.relation - relations) * length + tail_subject
     ) * length + tail_object
     subjects, objects = (
-        [torch.searchsorted(begin, heads.sentence * length + head, right=right) for right in (False, True)]
+        [
+            torch.searchsorted(begin, heads.sentence * length + head, right=right)
+            for right in (False, True)
+        ]
         for head in (subject, object_)
     )
     per_object = objects[1] - objects[0]  # [h]
@@ -165,7 +196,9 @@ def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
         key = ((sentence * relations + relation) * length + end) * length + object_end  # [c]
         number, tail = next_of(tail_key, key)
         keep = number == key
-        found = torch.stack([sentence, start, end, relation, object_[link], object_end], dim=1)  # [c, 6]
+        found = torch.stack(
+            [sentence, start, end, relation, object_[link], object_end], dim=1
+        )  # [c, 6]
         evidence = entities.scores[first], entities.scores[second], heads.scores[link]
         rows.append(found[keep])
         scores.append(torch.stack(evidence).prod(dim=0)[keep] * tails.scores[tail[keep]])

@@ -1,16 +1,20 @@
-"""UniRel: sentence and relation names in one sequence, one map of who interacts with whom (Tang et al., EMNLP 2022).
+"""UniRel: sentence and relation names in one sequence, one map of who interacts with whom (Tang et
+al., EMNLP 2022).
 
-The encoder reads ``[CLS] sentence [SEP] relation ... relation``, one input embedding a relation. Attention scores
-before the softmax, averaged over heads, are logits of links between any two of these: subject to object (either way),
-subject to relation, relation to object. One such map links first tokens, one links last tokens, and a third says which
-tokens begin and end an entity. No weight belongs to a relation: a trained model can be given other relations.
+The encoder reads ``[CLS] sentence [SEP] relation ... relation``, one input embedding a relation.
+Attention scores before the softmax, averaged over heads, are logits of links between any two of
+these: subject to object (either way), subject to relation, relation to object. One such map links
+first tokens, one links last tokens, and a third says which tokens begin and end an entity. No
+weight belongs to a relation: a trained model can be given other relations.
 
-Known from the paper and the published code: the sequence, the three maps of a third of the heads each, their gold
-cells, the loss and the decoder. Reconstructed here, for encoders of any kind (``docs/differences.md``): the queries and
-keys are a layer of their own on the last hidden states, not those of BERT's last layer, whose scores transformers does
-not give (only what follows the softmax, and that not of every encoder); a relation's embedding is the mean over the
-subwords of its plain name or description, not that of one word chosen by hand; each map has a bias, 0
-unless ``prior`` sets it, for a short training without both learnt only that cells are empty (``docs/results.md``).
+Known from the paper and the published code: the sequence, the three maps of a third of the heads
+each, their gold cells, the loss and the decoder. Reconstructed here, for encoders of any kind
+(``docs/differences.md``): the queries and keys are a layer of their own on the last hidden states,
+not those of BERT's last layer, whose scores transformers does not give (only what follows the
+softmax, and that not of every encoder); a relation's embedding is the mean over the subwords of its
+plain name or description, not that of one word chosen by hand; each map has a bias, 0 unless
+``prior`` sets it, for a short training without both learnt only that cells are empty
+(``docs/results.md``).
 
 Shortcut: the mean over heads of ``q_h k_h`` is one product of the concatenated heads.
 """
@@ -29,7 +33,13 @@ from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOut
 from tripleaudit.extractors.batches import GoldBatch
 from tripleaudit.extractors.declared.unirel_settings import UniRelSettings
 from tripleaudit.extractors.decoding import pairs_within, surest
-from tripleaudit.extractors.losses import flat_cells, mean_bce, raise_precision, read_gold, write_gold
+from tripleaudit.extractors.losses import (
+    flat_cells,
+    mean_bce,
+    raise_precision,
+    read_gold,
+    write_gold,
+)
 
 HEAD, TAIL, SPAN = range(3)  # maps: first tokens, last tokens, entities
 MOST_SPANS = 64  # of a sentence that are decoded, and
@@ -62,7 +72,10 @@ class UniRel(Extractor):
     @classmethod
     def text_limit(cls, config: ExtractorConfig) -> int:
         """See :meth:`Extractor.text_limit`: what the relations leave of the encoder's positions."""
-        whole, room = encoder_limit(config.encoder), encoder_limit(config.encoder) - len(config.relations)
+        whole, room = (
+            encoder_limit(config.encoder),
+            encoder_limit(config.encoder) - len(config.relations),
+        )
         if room < min(config.max_length, whole // 2):
             raise UserError(
                 f"unirel puts all {len(config.relations)} relations into the encoder's {whole} positions, which leaves "
@@ -84,9 +97,13 @@ class UniRel(Extractor):
         return self._subwords[0]
 
     def _read(self) -> tuple[Tensor, Tensor]:
-        """Token ids [R, W] of the relations' words, and the weight of each in their mean, which is 0 for padding."""
+        """Token ids [R, W] of the relations' words, and the weight of each in their mean, which
+        is 0 for padding.
+        """
         names = Verbaliser(self.config.relations, self.config.descriptions)
-        words = self.tokenizer([names(each) for each in self.config.relations], add_special_tokens=False)["input_ids"]
+        words = self.tokenizer(
+            [names(each) for each in self.config.relations], add_special_tokens=False
+        )["input_ids"]
         table = np.zeros((len(words), max(1, *map(len, words))), dtype=np.int64)
         weights = np.zeros(table.shape, dtype=np.float32)
         for row, own in enumerate(own or [self.tokenizer.unk_token_id] for own in words):
@@ -94,7 +111,9 @@ class UniRel(Extractor):
         return torch.from_numpy(table), torch.from_numpy(weights)
 
     def relation_embeddings(self) -> Tensor:
-        """What the encoder reads in the place of each relation's name, [R, H]: the mean over its subwords."""
+        """What the encoder reads in the place of each relation's name, [R, H]: the mean over its
+        subwords.
+        """
         if self._subwords[0].device != self.device:
             self._subwords = tuple(each.to(self.device) for each in self._subwords)
         ids, weights = self._subwords
@@ -106,8 +125,8 @@ class UniRel(Extractor):
     def represent(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """Return states [B, L + R, H] of the tokens and of the relations.
 
-        Inside the encoder the relations stand right behind [SEP] and padding behind them, so that no position depends
-        on what else is in the batch.
+        Inside the encoder the relations stand right behind [SEP] and padding behind them, so that
+        no position depends on what else is in the batch.
         """
         tokens = self.encoder.get_input_embeddings()(input_ids)  # [B, L, H]
         names = self.relation_embeddings()
@@ -115,16 +134,22 @@ class UniRel(Extractor):
         both = torch.cat([tokens, names.expand(batch, -1, -1)], dim=1)
         position = torch.arange(length + relations, device=input_ids.device)  # [L + R]
         used = attention_mask.sum(dim=1, keepdim=True)  # [B, 1]
-        of_relation = (position >= used) & (position < used + relations)  # [B, L + R], in the encoder's order
+        of_relation = (position >= used) & (
+            position < used + relations
+        )  # [B, L + R], in the encoder's order
         inward = torch.where(position < used, position, position - relations)
         inward = torch.where(of_relation, length + position - used, inward)
         outward = torch.where(position < used, position, position + relations)
         outward = torch.where(position < length, outward, used + position - length)
         further = {}
-        if getattr(self.config.encoder, "type_vocab_size", 0) > 1:  # relations are the second segment
+        if (
+            getattr(self.config.encoder, "type_vocab_size", 0) > 1
+        ):  # relations are the second segment
             further["token_type_ids"] = of_relation.long()
         mask = (position < used + relations).long()
-        states = self.encoded(None, mask, inputs_embeds=_reordered(both, inward), **further).last_hidden_state
+        states = self.encoded(
+            None, mask, inputs_embeds=_reordered(both, inward), **further
+        ).last_hidden_state
         states = _reordered(states, outward)
         self.keep_states(states[:, :length])
         return states
@@ -135,26 +160,40 @@ class UniRel(Extractor):
 
     def interactions(self, states: Tensor) -> Tensor:
         """Logits [B, 3, L + R, L + R] of the links from states [B, L + R, H]."""
-        query, key = (layer(states).unflatten(-1, (3, -1)).transpose(1, 2) for layer in (self.query, self.key))
+        query, key = (
+            layer(states).unflatten(-1, (3, -1)).transpose(1, 2) for layer in (self.query, self.key)
+        )
         scores = query @ key.transpose(-1, -2) / (self.heads * self.head_size**0.5)
         return scores + self.maps.bias[:, None, None]
 
-    def forward(self, input_ids: Tensor, attention_mask: Tensor, **targets: Tensor) -> ExtractorOutput:
-        """See :meth:`Extractor.forward`; the loss is the mean over cells of tokens and relations, summed over maps."""
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, **targets: Tensor
+    ) -> ExtractorOutput:
+        """See :meth:`Extractor.forward`; the loss is the mean over cells of tokens and
+        relations, summed over maps.
+        """
         scores = self.interactions(self.represent(input_ids, attention_mask))
-        relations = attention_mask[:, :1].expand(-1, len(self.config.relations))  # of sentences that are no dummies
+        relations = attention_mask[:, :1].expand(
+            -1, len(self.config.relations)
+        )  # of sentences that are no dummies
         there = torch.cat([attention_mask, relations], dim=1)  # [B, L + R]
         valid = there[:, None, :, None] * there[:, None, None, :]
-        return ExtractorOutput.of({"interactions": mean_bce(scores, read_gold(targets)["interactions"], valid)})
+        return ExtractorOutput.of(
+            {"interactions": mean_bce(scores, read_gold(targets)["interactions"], valid)}
+        )
 
     @classmethod
     def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
-        """Return the gold cells (:func:`losses.write_gold`) ``interactions`` of [B, 3, L + R, L + R]."""
+        """Return the gold cells (:func:`losses.write_gold`) ``interactions`` of [B, 3, L + R, L
+        + R].
+        """
         shape, size = batch.shape, batch.shape.length + len(config.relations)
         cells = targets(batch.triples, shape.length, (shape.batch, 3, size, size))
         return write_gold(shape, {"interactions": cells.numpy()})
 
-    def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
+    def predict_rows(
+        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor
+    ) -> tuple[Tensor, Tensor]:
         scores = self.interactions(self.represent(input_ids, attention_mask))
         return decode(raise_precision(scores), content_mask.bool(), self.config.threshold)
 
@@ -166,9 +205,11 @@ def _reordered(states: Tensor, order: Tensor) -> Tensor:
 
 
 def targets(triples: Tensor, length: int, shape: Sequence[int]) -> Tensor:
-    """Flat numbers [20 n] of the gold cells of triples [n, 6] in maps of a ``shape`` [B, 3, L + R, L + R].
+    """Flat numbers [20 n] of the gold cells of triples [n, 6] in maps of a ``shape`` [B, 3, L + R,
+    L + R].
 
-    The third map is also taught which relations an entity takes part in, as the authors' is; nothing decodes these.
+    The third map is also taught which relations an entity takes part in, as the authors' is;
+    nothing decodes these.
 
     Args:
         length: L.
@@ -183,12 +224,16 @@ def targets(triples: Tensor, length: int, shape: Sequence[int]) -> Tensor:
         for entity in (subject, object_):
             cells += [(SPAN, entity, relation), (SPAN, relation, entity)]
     return torch.cat(
-        [flat_cells(tuple(shape), sentence, torch.full_like(sentence, which), row, at) for which, row, at in cells]
+        [
+            flat_cells(tuple(shape), sentence, torch.full_like(sentence, which), row, at)
+            for which, row, at in cells
+        ]
     )
 
 
 def decode(scores: Tensor, content: Tensor, threshold: float = 0.5) -> tuple[Tensor, Tensor]:
-    """Join entities whose first and last tokens are linked with the relations that all four tokens are linked with.
+    """Join entities whose first and last tokens are linked with the relations that all four tokens
+    are linked with.
 
     Below, e counts entities, p linked pairs of them, t triples.
 
@@ -204,7 +249,9 @@ def decode(scores: Tensor, content: Tensor, threshold: float = 0.5) -> tuple[Ten
     links = scores > torch.logit(scores.new_tensor(threshold))
     sure = F.logsigmoid(scores)
     inside = (content[:, :, None] & content[:, None]).triu()
-    sentence, start, end = torch.nonzero(links[:, SPAN, :length, :length] & inside, as_tuple=True)  # [e]
+    sentence, start, end = torch.nonzero(
+        links[:, SPAN, :length, :length] & inside, as_tuple=True
+    )  # [e]
     best = surest(sentence, sure[sentence, SPAN, start, end], MOST_SPANS)
     sentence, start, end = sentence[best], start[best], end[best]
 

@@ -1,8 +1,9 @@
-"""ZCC, the zero-cardinality classifier: does a sentence hold any triple at all? ("90% F1 Score in Relational Triple
-Extraction: Is it Real?", Section 3.) Only the sentences that pass reach an extractor.
+"""ZCC, the zero-cardinality classifier: does a sentence hold any triple at all? ("90% F1 Score in
+Relational Triple Extraction: Is it Real?", Section 3.) Only the sentences that pass reach an
+extractor.
 
-It is trained on sentences with and without triples. The binary head has one output; the multi-class multi-label head
-(MCML) has one output per relation, and a sentence passes if any of them says so.
+It is trained on sentences with and without triples. The binary head has one output; the multi-class
+multi-label head (MCML) has one output per relation, and a sentence passes if any of them says so.
 """
 
 import math
@@ -39,7 +40,9 @@ class ZCC(Extractor):
     def __init__(self, config: ExtractorConfig, encoder=None):
         super().__init__(config, encoder)
         self.dropout = Dropout(config.dropout)
-        self.classifier = nn.Linear(self.hidden_size, 1 if config.head == "binary" else len(config.relations))
+        self.classifier = nn.Linear(
+            self.hidden_size, 1 if config.head == "binary" else len(config.relations)
+        )
         self.post_init()
 
     @classmethod
@@ -47,14 +50,17 @@ class ZCC(Extractor):
         """Label the sentences.
 
         Returns:
-            ``labels`` [B, 1]: is there a triple, or [B, R]: is there one of the relation; ``real`` [B, 1], 1 for
-            sentences that are not dummies.
+            ``labels`` [B, 1]: is there a triple, or [B, R]: is there one of the relation; ``real``
+            [B, 1], 1 for sentences that are not dummies.
         """
         outputs, shape = 1 if config.head == "binary" else len(config.relations), batch.shape
         labels = np.zeros((len(batch.rows), outputs), dtype=np.float32)
         for own, label in zip(batch.rows, labels, strict=True):
             label[own[:, 2] % outputs] = 1.0  # a single output stands for all relations
-        return {"labels": shape.sentences(labels), "real": shape.sentences(np.ones_like(labels[:, :1]))}
+        return {
+            "labels": shape.sentences(labels),
+            "real": shape.sentences(np.ones_like(labels[:, :1])),
+        }
 
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, **targets: Tensor
@@ -73,7 +79,10 @@ class ZCC(Extractor):
         return ExtractorOutput(loss=loss, terms={"sentence": loss.detach()}, logits=logits)
 
     def decide(
-        self, texts: Sequence[str] | str, batch_size: int = 32, alignments: Mapping[str, Alignment] | None = None
+        self,
+        texts: Sequence[str] | str,
+        batch_size: int = 32,
+        alignments: Mapping[str, Alignment] | None = None,
     ) -> list[float]:
         """Return for each text the score in [0, 1] that it has triples; equal texts are read once.
 
@@ -86,9 +95,15 @@ class ZCC(Extractor):
     def evaluate(
         self, sentences: Sequence[Sentence], alignments: Mapping[str, Alignment], batch_size: int
     ) -> dict[str, float]:
-        """Return F1, precision and recall of the class "has triples"; ``sentences`` carry their gold triples."""
-        scores = self._scores(list(dict.fromkeys(each.text for each in sentences)), alignments, batch_size)
-        total = micro(classification_counts(sentences, np.array([scores[each.text] for each in sentences])))
+        """Return F1, precision and recall of the class "has triples"; ``sentences`` carry their
+        gold triples.
+        """
+        scores = self._scores(
+            list(dict.fromkeys(each.text for each in sentences)), alignments, batch_size
+        )
+        total = micro(
+            classification_counts(sentences, np.array([scores[each.text] for each in sentences]))
+        )
         return {"f1": total.f1, "precision": total.precision, "recall": total.recall}
 
     def _scores(
@@ -102,35 +117,52 @@ class ZCC(Extractor):
 
     @torch.inference_mode()
     def log_odds(
-        self, texts: Sequence[str], batch_size: int, alignments: Mapping[str, Alignment] | None = None
+        self,
+        texts: Sequence[str],
+        batch_size: int,
+        alignments: Mapping[str, Alignment] | None = None,
     ) -> Iterator[tuple[Sequence[str], Tensor]]:
         """Yield batches of distinct texts with the largest of each one's logits, [B]."""
         with self.predicting():
             for whole in prepared(self, texts, alignments, batch_size):
-                for batch, output in within_memory(whole, self.device, lambda tensors: self(**tensors)):
+                for batch, output in within_memory(
+                    whole, self.device, lambda tensors: self(**tensors)
+                ):
                     yield batch.texts, output.logits.amax(dim=1)
 
     def clues(self, texts: Sequence[str], batch_size: int = 32) -> dict[str, str]:
         """Find the clue words of at most :data:`MOST` texts, spread evenly over all.
 
-        The paper (section 3, table 1) takes it that words such as "born" show that a sentence has a triple, without its
-        entities. Here each word is masked in turn (occlusion).
+        The paper (section 3, table 1) takes it that words such as "born" show that a sentence has a
+        triple, without its entities. Here each word is masked in turn (occlusion).
 
         Returns:
-            text -> the word whose masking lowers the log odds of a sentence that passes most, or raises that of
-            another most; ``""`` where no word does. Of equal words of a sentence one is masked at a time.
+            text -> the word whose masking lowers the log odds of a sentence that passes most, or
+            raises that of another most; ``""`` where no word does. Of equal words of a sentence one
+            is masked at a time.
         """
         distinct = list(dict.fromkeys(texts))
         chosen = distinct[:: math.ceil(len(distinct) / MOST)] if distinct else []
         mask = self.aligner.tokenizer.mask_token or ""
         words = {text: list(_WORD.finditer(text)) for text in chosen}
-        masked = {(text, w): text[: w.start()] + mask + text[w.end() :] for text in chosen for w in words[text]}
+        masked = {
+            (text, w): text[: w.start()] + mask + text[w.end() :]
+            for text in chosen
+            for w in words[text]
+        }
         readings = self.log_odds(list(dict.fromkeys([*chosen, *masked.values()])), batch_size)
-        odds = {text: value for own, values in readings for text, value in zip(own, values.tolist(), strict=True)}
+        odds = {
+            text: value
+            for own, values in readings
+            for text, value in zip(own, values.tolist(), strict=True)
+        }
         bound, found = math.log(THRESHOLD / (1 - THRESHOLD)), {}
         for text in chosen:
             sign = 1 if odds[text] > bound else -1
-            moved = [(sign * (odds[text] - odds[masked[text, word]]), word.group()) for word in words[text]]
+            moved = [
+                (sign * (odds[text] - odds[masked[text, word]]), word.group())
+                for word in words[text]
+            ]
             most, clue = max(moved, key=lambda pair: pair[0], default=(0.0, ""))
             found[text] = clue if most > 0 else ""
         return found

@@ -34,9 +34,12 @@ log = logging.getLogger(__name__)
 
 _WORST = ("refused", "failed", "truncated", "repaired", "ok", "empty")
 _AGAIN = (
-    'That cannot be read. Answer with the JSON object {"triples": [[subject, relation, object], ...]} and nothing else.'
+    'That cannot be read. Answer with the JSON object {"triples": [[subject, relation, object], ...]} '
+    "and nothing else."
 )
-_AGAIN_CLOSED = "That is no name of the list. Answer with one name of the list, or with NONE, and nothing else."
+_AGAIN_CLOSED = (
+    "That is no name of the list. Answer with one name of the list, or with NONE, and nothing else."
+)
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,8 @@ class Task:
 
     Attributes:
         setting: closed, semi-open or open.
-        prompt: its slots are ``text`` and, as the setting has them, ``relations``, ``entity_types``, ``subject``,
-            ``object``.
+        prompt: its slots are ``text`` and, as the setting has them, ``relations``,
+            ``entity_types``, ``subject``, ``object``.
         relations: the corpus's relations with their plain names (closed and semi-open).
         entity_types: types of things that relations link (semi-open).
         reask: query once more, in the same conversation, where an answer cannot be read.
@@ -68,9 +71,13 @@ class Task:
 
     def __post_init__(self) -> None:
         if self.setting != "open" and not self.relations.names:
-            raise UserError(f"{self.setting} extraction needs relations; the texts have no triples to take them from")
+            raise UserError(
+                f"{self.setting} extraction needs relations; the texts have no triples to take them from"
+            )
         if "text" not in self.prompt.slots:
-            raise UserError(f"prompt '{self.prompt.name}': expected {{{{text}}}} in one of its messages")
+            raise UserError(
+                f"prompt '{self.prompt.name}': expected {{{{text}}}} in one of its messages"
+            )
 
     def request(self, sentence: Sentence, pair: tuple[str, str] | None = None) -> Request:
         """Return the request for one text (and one entity pair)."""
@@ -88,24 +95,36 @@ class Task:
         request = self.prompt.request(max_tokens=self.max_tokens, **values)
         *before, last = request.messages
         shown = [turn for example in self.examples for turn in self._shown(example, values)]
-        return replace(request, messages=(*before, *shown, last), temperature=self.temperature, seed=self.seed)
+        return replace(
+            request, messages=(*before, *shown, last), temperature=self.temperature, seed=self.seed
+        )
 
     def _shown(self, example: Sentence, values: Mapping[str, Any]) -> list[dict[str, str]]:
-        """Return an example as a question and its answer; in closed extraction about its first triple."""
+        """Return an example as a question and its answer; in closed extraction about its first
+        triple.
+        """
         given = {**values, "text": " ".join(example.text.split())}
-        triples = [(t.subject.text, self.relations(t.relation), t.object.text) for t in example.triples]
+        triples = [
+            (t.subject.text, self.relations(t.relation), t.object.text) for t in example.triples
+        ]
         answer = json.dumps({"triples": triples}, ensure_ascii=False)
         if self.setting == "closed":
             given["subject"], answer, given["object"] = triples[0]
         return [self.prompt.render(**given)[-1], {"role": "assistant", "content": answer}]
 
-    def requests(self, sentences: Iterable[Sentence]) -> Iterator[tuple[int, tuple[str, str] | None, Request]]:
-        """Yield ``(number of the text, entity pair, request)``: one for each text, or (closed) for each gold pair."""
+    def requests(
+        self, sentences: Iterable[Sentence]
+    ) -> Iterator[tuple[int, tuple[str, str] | None, Request]]:
+        """Yield ``(number of the text, entity pair, request)``: one for each text, or (closed)
+        for each gold pair.
+        """
         for number, sentence in enumerate(sentences):
             if self.setting != "closed":
                 yield number, None, self.request(sentence)
                 continue
-            pairs = dict.fromkeys((triple.subject.text, triple.object.text) for triple in sentence.triples)
+            pairs = dict.fromkeys(
+                (triple.subject.text, triple.object.text) for triple in sentence.triples
+            )
             for pair in pairs:
                 yield number, pair, self.request(sentence, pair)
 
@@ -172,7 +191,9 @@ class Extraction:
         return next((status for status in _WORST if status in found), "empty")
 
     def to_json(self) -> dict[str, Any]:
-        """Return the result row: text, triples as the model wrote them, statuses, and every answer as it came."""
+        """Return the result row: text, triples as the model wrote them, statuses, and every
+        answer as it came.
+        """
         return {
             "id": self.sentence.id,
             "text": self.sentence.text,
@@ -182,13 +203,17 @@ class Extraction:
         }
 
     def prediction(self, relations: Verbaliser) -> Sentence:
-        """Return the sentence with the triples between spans, relations under the corpus's own names.
+        """Return the sentence with the triples between spans, relations under the corpus's own
+        names.
 
-        A string that does not occur in the text stays, without a position. Each distinct triple appears once.
+        A string that does not occur in the text stays, without a position. Each distinct triple
+        appears once.
         """
         triples: dict[tuple[str, str, str], Triple] = {}
         for item in self.triples:
-            subject, object_ = (_span(self.sentence.text, name) for name in (item.subject, item.object))
+            subject, object_ = (
+                _span(self.sentence.text, name) for name in (item.subject, item.object)
+            )
             triple = Triple(subject, relations.back(item.relation), object_)
             triples.setdefault(triple.strings, triple)
         return Sentence(self.sentence.id, self.sentence.text, tuple(triples.values()))
@@ -198,20 +223,28 @@ def extract(client: "Client", sentences: Sequence[Sentence], task: Task) -> list
     """Ask a model about every text and read its answers.
 
     Raises:
-        UserError: the endpoint does not answer or the budget is used up (what was answered is stored); content of
-            answers never raises.
+        UserError: the endpoint does not answer or the budget is used up (what was answered is
+            stored); content of answers never raises.
     """
     requests = list(task.requests(sentences))
     client.check_room(request for _, _, request in requests)
-    calls = client.drive({n: _talk(task, pair, request) for n, (_, pair, request) in enumerate(requests)}, "extraction")
+    calls = client.drive(
+        {n: _talk(task, pair, request) for n, (_, pair, request) in enumerate(requests)},
+        "extraction",
+    )
     by_text: dict[int, list[Call]] = {}
     for (number, _, _), call in zip(requests, calls.values(), strict=True):
         by_text.setdefault(number, []).append(call)
-    return [Extraction(sentence, tuple(by_text.get(number, ()))) for number, sentence in enumerate(sentences)]
+    return [
+        Extraction(sentence, tuple(by_text.get(number, ())))
+        for number, sentence in enumerate(sentences)
+    ]
 
 
 def summary(extractions: Sequence[Extraction]) -> dict[str, Any]:
-    """Count texts, triples, statuses, tokens and money of an extraction; equal requests were paid for once."""
+    """Count texts, triples, statuses, tokens and money of an extraction; equal requests were
+    paid for once.
+    """
     calls = [call for item in extractions for call in item.calls]
     statuses = Counter(call.parsed.status for call in calls)
     return {
@@ -228,17 +261,26 @@ def summary(extractions: Sequence[Extraction]) -> dict[str, Any]:
     }
 
 
-def select_texts(sentences: Sequence[Sentence], limit: int | None = None, seed: int | None = None) -> list[Sentence]:
-    """Return the texts of a data set: all, the first ``limit``, or (with a seed) so many drawn at random, in order."""
+def select_texts(
+    sentences: Sequence[Sentence], limit: int | None = None, seed: int | None = None
+) -> list[Sentence]:
+    """Return the texts of a data set: all, the first ``limit``, or (with a seed) so many drawn
+    at random, in order.
+    """
     if limit is None or limit >= len(sentences):
         return list(sentences)
     if seed is None:
         return list(sentences[:limit])
-    return [sentences[number] for number in sorted(random.Random(seed).sample(range(len(sentences)), limit))]
+    return [
+        sentences[number]
+        for number in sorted(random.Random(seed).sample(range(len(sentences)), limit))
+    ]
 
 
 def reference(sentences: Iterable[Sentence], relations: Verbaliser) -> list[Sentence]:
-    """Return the gold sentences with relations under their plain names, as generated triples have them."""
+    """Return the gold sentences with relations under their plain names, as generated triples
+    have them.
+    """
     return [
         Sentence(
             item.id,
@@ -261,11 +303,18 @@ def write_texts(
     chosen = select_texts(given, dataset.get("limit"), dataset.get("sample_seed"))
     save_sentences(texts, chosen)
     save_sentences(reference_out, reference(chosen, relations_of(dataset, chosen)))
-    log.info("%d of %d texts, %d triples", len(chosen), len(given), sum(len(item.triples) for item in chosen))
+    log.info(
+        "%d of %d texts, %d triples",
+        len(chosen),
+        len(given),
+        sum(len(item.triples) for item in chosen),
+    )
 
 
 def relations_of(dataset: Mapping[str, Any], sentences: Iterable[Sentence]) -> Verbaliser:
-    """Return the relations of a data set with their plain names: those it names, else those of its gold triples."""
+    """Return the relations of a data set with their plain names: those it names, else those of
+    its gold triples.
+    """
     found = {triple.relation for item in sentences for triple in item.triples}
     return Verbaliser(dataset.get("relations") or found, dataset.get("verbalise"))
 
@@ -276,7 +325,8 @@ def build_task(
     sentences: Sequence[Sentence],
     examples: Iterable[Sentence] = (),
 ) -> Task:
-    """Return the task of a system on a data set, both as in the configuration section ``generative``.
+    """Return the task of a system on a data set, both as in the configuration section
+    ``generative``.
 
     Args:
         examples: the sentences that examples are drawn from; those among the texts are left out.
@@ -306,7 +356,9 @@ def _draw_examples(
         return ()
     usable = [sentence for sentence in examples if sentence.triples and sentence.text not in own]
     if len(usable) < wanted:
-        raise UserError(f"{wanted} examples are asked for, and the training split has {len(usable)} to show")
+        raise UserError(
+            f"{wanted} examples are asked for, and the training split has {len(usable)} to show"
+        )
     return tuple(random.Random(system.get("examples_seed") or 0).sample(usable, wanted))
 
 
@@ -320,8 +372,12 @@ def _call(task: Task, pair: tuple[str, str] | None, answer: Answer) -> Call:
     return Call(answer, Parsed(triples, status), pair)
 
 
-def _talk(task: Task, pair: tuple[str, str] | None, request: Request) -> Generator[Request, Answer, Call]:
-    """Query, and once more where the answer cannot be read; a second one that helps as little only costs money."""
+def _talk(
+    task: Task, pair: tuple[str, str] | None, request: Request
+) -> Generator[Request, Answer, Call]:
+    """Query, and once more where the answer cannot be read; a second one that helps as little
+    only costs money.
+    """
     answer = yield request
     first = _call(task, pair, answer)
     if not task.reask or first.parsed.status != "failed" or not answer.text:
@@ -341,9 +397,17 @@ def _reminded(task: Task, request: Request, answer: Answer) -> Request:
 
 def _span(text: str, name: str) -> Span:
     positions, _ = find_spans(text, name)
-    if not positions and (start := text.casefold().find(name.casefold())) >= 0 and len(text.casefold()) == len(text):
+    if (
+        not positions
+        and (start := text.casefold().find(name.casefold())) >= 0
+        and len(text.casefold()) == len(text)
+    ):
         positions = [(start, start + len(name))]
-        positions = [position for position in positions if text[slice(*position)].casefold() == name.casefold()]
+        positions = [
+            position
+            for position in positions
+            if text[slice(*position)].casefold() == name.casefold()
+        ]
     if not positions:
         return Span(None, None, name)
     start, end = positions[0]

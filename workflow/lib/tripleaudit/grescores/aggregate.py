@@ -1,8 +1,9 @@
-"""From values per text to scores: means with intervals, hard matching, numbers and lengths of triples.
+"""From values per text to scores: means with intervals, hard matching, numbers and lengths of
+triples.
 
-Hard matching (precision, recall and F1 on strings) counts by default over the corpus (micro) on sets of normalised
-triples. The official numbers are means of per-text values and leave out texts with an empty prediction, so a system
-that answers rarely looks better than it is.
+Hard matching (precision, recall and F1 on strings) counts by default over the corpus (micro) on
+sets of normalised triples. The official numbers are means of per-text values and leave out texts
+with an empty prediction, so a system that answers rarely looks better than it is.
 """
 
 import re
@@ -33,7 +34,9 @@ class Score:
 
 
 def mean_score(values: Iterable[float], resamples: int, seed: int) -> Score | None:
-    """Return the unweighted mean over texts with a 95 % percentile bootstrap interval; None without values."""
+    """Return the unweighted mean over texts with a 95 % percentile bootstrap interval; None
+    without values.
+    """
     array = np.fromiter(values, dtype=float)
     if not array.size:
         return None
@@ -44,19 +47,25 @@ def mean_score(values: Iterable[float], resamples: int, seed: int) -> Score | No
 def _bounds(
     statistic: Callable[[np.ndarray], np.ndarray], texts: int, resamples: int, seed: int
 ) -> tuple[float | None, float | None]:
-    """Return the interval of a statistic of ``[resamples, texts]``: how often each resample takes each text.
+    """Return the interval of a statistic of ``[resamples, texts]``: how often each resample takes
+    each text.
 
     Fewer than :data:`~tripleaudit.scoring.bootstrap.FEWEST` texts have none.
     """
     if not resamples or texts < FEWEST:
         return None, None
-    weights = np.random.default_rng(seed).multinomial(texts, np.full(texts, 1 / texts), size=resamples)
+    weights = np.random.default_rng(seed).multinomial(
+        texts, np.full(texts, 1 / texts), size=resamples
+    )
     low, high = np.nanquantile(statistic(weights), ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
     return float(low), float(high)
 
 
-def micro_scores(counts: Iterable[tuple[int, int, int]], resamples: int, seed: int) -> dict[str, Score]:
-    """Return micro precision, recall and F1 of ``(matched, predicted, gold)`` counts, one row per text.
+def micro_scores(
+    counts: Iterable[tuple[int, int, int]], resamples: int, seed: int
+) -> dict[str, Score]:
+    """Return micro precision, recall and F1 of ``(matched, predicted, gold)`` counts, one row per
+    text.
 
     A ratio without a denominator is 0.
     """
@@ -70,8 +79,11 @@ def micro_scores(counts: Iterable[tuple[int, int, int]], resamples: int, seed: i
     return scores
 
 
-def hard_match(system: System, gold: System, official: bool, resamples: int, seed: int) -> dict[str, Score]:
-    """Return ``precision``, ``recall`` and ``f1``; official: means over the texts with a prediction and gold triples.
+def hard_match(
+    system: System, gold: System, official: bool, resamples: int, seed: int
+) -> dict[str, Score]:
+    """Return ``precision``, ``recall`` and ``f1``; official: means over the texts with a prediction
+    and gold triples.
 
     An empty dictionary if there is no such text.
     """
@@ -81,7 +93,9 @@ def hard_match(system: System, gold: System, official: bool, resamples: int, see
     if not rows:
         return {}
     names = ("precision", "recall", "f1")
-    scores = {name: mean_score((row[i] for row in rows), resamples, seed) for i, name in enumerate(names)}
+    scores = {
+        name: mean_score((row[i] for row in rows), resamples, seed) for i, name in enumerate(names)
+    }
     return {name: score for name, score in scores.items() if score is not None}
 
 
@@ -116,6 +130,11 @@ def _official_key(triple: Any) -> str:
 
 
 def mean_tokens(triples: Iterable[Sequence[Any]]) -> float | None:
-    """Return the mean tokens per triple of one text, 0 for one with a part that is no string; None without triples."""
-    counts = [sum(map(count_tokens, row)) if all(isinstance(part, str) for part in row) else 0 for row in triples]
+    """Return the mean tokens per triple of one text, 0 for one with a part that is no string;
+    None without triples.
+    """
+    counts = [
+        sum(map(count_tokens, row)) if all(isinstance(part, str) for part in row) else 0
+        for row in triples
+    ]
     return sum(counts) / len(counts) if counts else None

@@ -1,4 +1,6 @@
-"""All GREScores of one system, from whatever inputs there are: triples, gold, judgements, a topic model, an encoder."""
+"""All GREScores of one system, from whatever inputs there are: triples, gold, judgements, a
+topic model, an encoder.
+"""
 
 import logging
 from collections import Counter
@@ -39,8 +41,8 @@ class Settings:
     """How to score.
 
     Attributes:
-        mode: ``default``, or ``official`` for the published rules about empty and malformed answers.
-        matching: thresholds and vectors of US and CS; None where no encoder is available.
+        mode: ``default``, or ``official`` for the published rules about empty and malformed
+        answers. matching: thresholds and vectors of US and CS; None where no encoder is available.
         resamples, seed: of the bootstrap over texts.
     """
 
@@ -85,17 +87,23 @@ def strings_of(systems: Iterable[System]) -> set[str]:
 def evaluate(inputs: Inputs, settings: Settings) -> Result:
     """Return every score whose input is there.
 
-    In the default mode the texts of the gold file are the data set: one that the system lacks counts as a text without
-    triples. In the official mode the system's own texts are.
+    In the default mode the texts of the gold file are the data set: one that the system lacks
+    counts as a text without triples. In the official mode the system's own texts are.
     """
     system, gold, official = inputs.system, inputs.gold, settings.official
     if not system.texts:
-        raise UserError(f"{system.source or 'the triples'}: no text to score; expected at least one")
+        raise UserError(
+            f"{system.source or 'the triples'}: no text to score; expected at least one"
+        )
     if gold is not None:
         system = _on_gold(system, gold, official)
-    triples = {text: list(rows) if official else clean(rows)[0] for text, rows in system.texts.items()}
+    triples = {
+        text: list(rows) if official else clean(rows)[0] for text, rows in system.texts.items()
+    }
     mean = partial(mean_score, resamples=settings.resamples, seed=settings.seed)
-    found: dict[str, Score | None] = {name: mean(values) for name, values in _values(inputs, settings, system, triples)}
+    found: dict[str, Score | None] = {
+        name: mean(values) for name, values in _values(inputs, settings, system, triples)
+    }
     if inputs.verdicts is not None:
         found |= _read_shares("fs", readable_verdicts(system, inputs.verdicts), mean)
         if not official:  # the other reading of a text without triples
@@ -128,7 +136,12 @@ def _values(
     Args:
         triples: of each text; in the default mode without malformed ones.
     """
-    official, gold, elements, matching = settings.official, inputs.gold, inputs.elements, settings.matching
+    official, gold, elements, matching = (
+        settings.official,
+        inputs.gold,
+        inputs.elements,
+        settings.matching,
+    )
     tokens = map(mean_tokens, triples.values())
     yield "ntri", map(len, triples.values())
     yield "ntok", [value or 0.0 for value in tokens if value is not None or official]
@@ -140,7 +153,9 @@ def _values(
         yield "us", uniqueness(system, elements, matching, official).values()
     if matching is not None and gold is not None:
         if inputs.similarities is not None:
-            stored = completeness_from_similarities(system, gold, inputs.similarities, matching.phi, official)
+            stored = completeness_from_similarities(
+                system, gold, inputs.similarities, matching.phi, official
+            )
             yield "cs", stored.values()
         elif elements is not None:
             yield "cs", completeness(system, gold, elements, matching, official).values()
@@ -165,12 +180,18 @@ def _on_gold(system: System, gold: System, official: bool) -> System:
         len(missing),
         len(gold.texts),
     )
-    return system.restricted([*gold.texts, *(text for text in system.texts if text not in gold.texts)])
+    return system.restricted(
+        [*gold.texts, *(text for text in system.texts if text not in gold.texts)]
+    )
 
 
 def _read_shares(metric: str, shares: Mapping[str, float], mean) -> dict[str, Score | None]:
     """Return the share of a judge's answers that could be read, where some could not."""
-    return {f"{metric}_coverage": mean(shares.values())} if any(share < 1 for share in shares.values()) else {}
+    return (
+        {f"{metric}_coverage": mean(shares.values())}
+        if any(share < 1 for share in shares.values())
+        else {}
+    )
 
 
 def _warn_of_gaps(inputs: Inputs, scores: Mapping[str, Score], sizes: Mapping[str, int]) -> None:
@@ -191,7 +212,9 @@ def _warn_of_gaps(inputs: Inputs, scores: Mapping[str, Score], sizes: Mapping[st
             )
 
 
-def _record(inputs: Inputs, settings: Settings, system: System, scores: Mapping[str, Score]) -> dict[str, Any]:
+def _record(
+    inputs: Inputs, settings: Settings, system: System, scores: Mapping[str, Score]
+) -> dict[str, Any]:
     """Return every knob and count that a reader needs to interpret the scores."""
     dropped = sum(clean(triples)[1] for triples in system.texts.values())
     return {

@@ -1,9 +1,10 @@
 """Factualness (FS) and granularity (GS) from a judge's answers (GenRES, sections 3.3 and 3.4).
 
-FS is the share of a text's triples that a judge finds supported by the text, GS how atomic triples are: exp(-n) for n
-smaller triples that one could be split into. Both are stored in the form of the published details: judgements as
-``{text: {"score": float, "results": [bool, …]}}``, one result for each triple in order; answers of the splitting prompt
-as ``{text: {triple as JSON: answer}}``, so each distinct triple of a text counts once.
+FS is the share of a text's triples that a judge finds supported by the text, GS how atomic triples
+are: exp(-n) for n smaller triples that one could be split into. Both are stored in the form of the
+published details: judgements as ``{text: {"score": float, "results": [bool, …]}}``, one result for
+each triple in order; answers of the splitting prompt as ``{text: {triple as JSON: answer}}``, so
+each distinct triple of a text counts once.
 """
 
 import json
@@ -21,7 +22,8 @@ Verdicts = Mapping[str, Sequence[bool | None]]
 
 
 def read_verdicts(path: str | Path) -> dict[str, list[bool | None]]:
-    """Read stored judgements as ``{text: [bool or None, …]}``; None is a verdict that could not be read.
+    """Read stored judgements as ``{text: [bool or None, …]}``; None is a verdict that could not be
+    read.
 
     Raises:
         UserError: the file is missing or has another form.
@@ -32,7 +34,9 @@ def read_verdicts(path: str | Path) -> dict[str, list[bool | None]]:
     verdicts = {}
     for text, entry in value.items():
         results = entry.get("results") if isinstance(entry, dict) else None
-        if not isinstance(results, list) or not all(result is None or isinstance(result, bool) for result in results):
+        if not isinstance(results, list) or not all(
+            result is None or isinstance(result, bool) for result in results
+        ):
             raise UserError(f"{path}: text {text[:60]!r} has no list 'results' of true and false")
         verdicts[text] = results
     return verdicts
@@ -41,15 +45,21 @@ def read_verdicts(path: str | Path) -> dict[str, list[bool | None]]:
 def factualness(system: System, verdicts: Verdicts, official: bool) -> dict[str, float]:
     """Return FS per text.
 
-    Official: every text of the details counts, one without triples as 0, and a verdict that cannot be read as not
-    supported. Default: the system's texts with at least one usable triple whose verdict could be read; the others are
-    left out (:func:`tripleaudit.grescores.evaluate` reports how many texts a score rests on).
+    Official: every text of the details counts, one without triples as 0, and a verdict that cannot
+    be read as not supported. Default: the system's texts with at least one usable triple whose
+    verdict could be read; the others are left out (:func:`tripleaudit.grescores.evaluate` reports
+    how many texts a score rests on).
     """
     if official:
-        return {text: sum(map(bool, results)) / len(results) if results else 0.0 for text, results in verdicts.items()}
+        return {
+            text: sum(map(bool, results)) / len(results) if results else 0.0
+            for text, results in verdicts.items()
+        }
     values = {}
     for text, triples in system.texts.items():
-        known = [result for result in _of_usable(triples, verdicts.get(text, [])) if result is not None]
+        known = [
+            result for result in _of_usable(triples, verdicts.get(text, [])) if result is not None
+        ]
         if known and clean(triples)[0]:
             values[text] = sum(known) / len(known)
     return values
@@ -57,18 +67,32 @@ def factualness(system: System, verdicts: Verdicts, official: bool) -> dict[str,
 
 def readable_verdicts(system: System, verdicts: Verdicts) -> dict[str, float]:
     """Return per judged text the share of its usable triples whose verdict could be read."""
-    rows = {text: _of_usable(triples, verdicts[text]) for text, triples in system.texts.items() if verdicts.get(text)}
-    return {text: sum(result is not None for result in row) / len(row) for text, row in rows.items() if row}
+    rows = {
+        text: _of_usable(triples, verdicts[text])
+        for text, triples in system.texts.items()
+        if verdicts.get(text)
+    }
+    return {
+        text: sum(result is not None for result in row) / len(row)
+        for text, row in rows.items()
+        if row
+    }
 
 
 def _of_usable(triples: Sequence[Any], results: Sequence[bool | None]) -> Sequence[bool | None]:
     if len(results) != len(triples):
         return results
-    return [result for result, triple in zip(results, triples, strict=True) if usable(triple) is not None]
+    return [
+        result
+        for result, triple in zip(results, triples, strict=True)
+        if usable(triple) is not None
+    ]
 
 
 def triple_json(triple: Sequence[Any]) -> str:
-    """Return a triple as the JSON text that stored details use as a key (ASCII escapes, as published)."""
+    """Return a triple as the JSON text that stored details use as a key (ASCII escapes, as
+    published).
+    """
     return json.dumps(list(triple))
 
 
@@ -85,19 +109,27 @@ def read_splits(path: str | Path) -> dict[str, dict[str, str]]:
     if not isinstance(value, dict):
         raise UserError(f"{path}: expected an object that maps each text to {{triple: answer}}")
     for text, answers in value.items():
-        if not isinstance(answers, dict) or not all(isinstance(answer, str) for answer in answers.values()):
+        if not isinstance(answers, dict) or not all(
+            isinstance(answer, str) for answer in answers.values()
+        ):
             raise UserError(f"{path}: text {text[:60]!r} is not mapped to answers by triple")
     return value
 
 
 def granularity(system: System, splits: Splits, official: bool) -> dict[str, float]:
-    """Return GS per text: the mean of exp(-n) over the text's distinct triples with a readable answer.
+    """Return GS per text: the mean of exp(-n) over the text's distinct triples with a readable
+    answer.
 
-    Official: every text of the details that has at least one answer, brackets counted. Default: the system's texts
-    with at least one usable triple that were split, and :func:`~tripleaudit.llm.reading.count_parts`.
+    Official: every text of the details that has at least one answer, brackets counted. Default: the
+    system's texts with at least one usable triple that were split, and
+    :func:`~tripleaudit.llm.reading.count_parts`.
     """
     count = count_brackets if official else count_parts
-    texts = splits if official else [text for text, triples in system.texts.items() if clean(triples)[0]]
+    texts = (
+        splits
+        if official
+        else [text for text, triples in system.texts.items() if clean(triples)[0]]
+    )
     values = {}
     for text in texts:
         counts = [count(answer) for answer in splits.get(text, {}).values()]
@@ -114,13 +146,17 @@ def split_value(answer: str) -> float | None:
 
 
 def count_brackets(answer: str) -> int:
-    """Return the official count of parts: pairs of square brackets, where a single pair means no split."""
+    """Return the official count of parts: pairs of square brackets, where a single pair means no
+    split.
+    """
     pairs = min(answer.count("["), answer.count("]"))
     return 0 if pairs == 1 else pairs
 
 
 def granularity_coverage(system: System, splits: Splits) -> dict[str, float]:
-    """Return per text that was split the share of its distinct usable triples with an answer that could be read."""
+    """Return per text that was split the share of its distinct usable triples with an answer
+    that could be read.
+    """
     values = {}
     for text, triples in system.texts.items():
         distinct = {triple_json(triple) for triple in clean(triples)[0]}

@@ -1,8 +1,10 @@
-"""Questions to a language model about triples: is it supported by its text (FS), and what could it be split into (GS).
+"""Questions to a language model about triples: is it supported by its text (FS), and what could it
+be split into (GS).
 
-Answers are written in the published form of details, so that stored judgements and one's own are read by the same code.
-The client stores every answer the moment it arrives; a run that was cut short sends only what is missing. An answer
-that cannot be read is asked for once more in plain words; then it is a missing value.
+Answers are written in the published form of details, so that stored judgements and one's own are
+read by the same code. The client stores every answer the moment it arrives; a run that was cut
+short sends only what is missing. An answer that cannot be read is asked for once more in plain
+words; then it is a missing value.
 """
 
 import json
@@ -23,7 +25,9 @@ from tripleaudit.llm.reading import count_parts, parse_yes_no
 from tripleaudit.llm.section import Access
 
 MOST_UNREADABLE = 0.1  # share of the questions
-Question = tuple[str, StringTriple]  # a triple and its text, which is empty where the triple alone is queried about
+Question = tuple[
+    str, StringTriple
+]  # a triple and its text, which is empty where the triple alone is queried about
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +61,8 @@ class Kind:
 
     Attributes:
         name: of the kind, as rules and reports have it.
-        about_text: whether each triple is queried about with its text; else it is queried about once for all texts.
+        about_text: whether each triple is queried about with its text; else it is queried about
+            once for all texts.
         max_tokens: of an answer.
         reminder: what a second question ends with; the same words would bring the same answer.
         read: what an answer says; None where it cannot be read.
@@ -72,7 +77,11 @@ class Kind:
     details: Callable[[System, Mapping[Question, Any]], dict[str, dict[str, Any]]]
 
     def judge(
-        self, system: System, client: Client, prompt: Prompt, most_unreadable: float = MOST_UNREADABLE
+        self,
+        system: System,
+        client: Client,
+        prompt: Prompt,
+        most_unreadable: float = MOST_UNREADABLE,
     ) -> tuple[dict[str, dict[str, Any]], Report]:
         """Query about all triples of a system that are three strings, each distinct question once.
 
@@ -84,7 +93,9 @@ class Kind:
         """
         questions = self._questions(system)
         client.check_room(self._request(prompt, question) for question in questions)
-        found = client.drive({question: self._talk(prompt, question) for question in questions}, self.name)
+        found = client.drive(
+            {question: self._talk(prompt, question) for question in questions}, self.name
+        )
         unread = [answers[-1] for value, answers in found.values() if value is None]
         refused = sum(answer.status == "refused" for answer in unread)
         report = Report(
@@ -106,10 +117,14 @@ class Kind:
                 f"judge '{report.judge}': {len(unread)} of {report.questions} answers cannot be read, expected at most "
                 f"{most_unreadable:.0%}; one of them ({example.status}) is {said}. All answers are stored"
             )
-        return self.details(system, {question: value for question, (value, _) in found.items()}), report
+        return self.details(
+            system, {question: value for question, (value, _) in found.items()}
+        ), report
 
     def requests(self, system: System, client: Client, prompt: Prompt) -> Iterator[Request]:
-        """Yield what :meth:`ask` sends: every question, and once more each whose stored answer cannot be read."""
+        """Yield what :meth:`ask` sends: every question, and once more each whose stored answer
+        cannot be read.
+        """
         for question in self._questions(system):
             request = self._request(prompt, question)
             yield request
@@ -118,8 +133,14 @@ class Kind:
                 yield self._request(prompt, question, again=True)
 
     def _questions(self, system: System) -> list[Question]:
-        found = ((text, usable(triple)) for text, triples in system.texts.items() for triple in triples)
-        return list(dict.fromkeys((text if self.about_text else "", own) for text, own in found if own is not None))
+        found = (
+            (text, usable(triple)) for text, triples in system.texts.items() for triple in triples
+        )
+        return list(
+            dict.fromkeys(
+                (text if self.about_text else "", own) for text, own in found if own is not None
+            )
+        )
 
     def _request(self, prompt: Prompt, question: Question, again: bool = False) -> Request:
         text, triple = question
@@ -131,7 +152,9 @@ class Kind:
     def _value(self, answer: Answer) -> Any:
         return self.read(answer.text) if answer.status in ("ok", "truncated") else None
 
-    def _talk(self, prompt: Prompt, question: Question) -> Generator[Request, Answer, tuple[Any, list[Answer]]]:
+    def _talk(
+        self, prompt: Prompt, question: Question
+    ) -> Generator[Request, Answer, tuple[Any, list[Answer]]]:
         answers: list[Answer] = []
         value = None
         for again in (False, True):
@@ -143,10 +166,14 @@ class Kind:
 
 
 def _verdicts(system: System, found: Mapping[Question, bool | None]) -> dict[str, dict[str, Any]]:
-    """``{text: {"score": float, "results": [bool or None, …]}}``, one result for each triple, False if malformed."""
+    """``{text: {"score": float, "results": [bool or None, …]}}``, one result for each triple,
+    False if malformed.
+    """
     details = {}
     for text, triples in system.texts.items():
-        results = [False if (own := usable(triple)) is None else found[text, own] for triple in triples]
+        results = [
+            False if (own := usable(triple)) is None else found[text, own] for triple in triples
+        ]
         known = [result for result in results if result is not None]
         details[text] = {"score": sum(known) / len(known) if known else 0.0, "results": results}
     return details
@@ -189,11 +216,10 @@ def write_judged(
     """Ask an endpoint which triples a text supports and which bundle several facts.
 
     Args:
-        kinds: what to judge, ``factualness`` and ``granularity``; the file of the other kind gets no entry.
-        factualness, granularity: where to write the judgements and the splitting answers (JSON).
-        report: counts of questions and unreadable answers to write (JSON).
-        texts: ask about the texts of this file alone.
-        most_unreadable: share of the answers that may be unreadable.
+        kinds: what to judge, ``factualness`` and ``granularity``; the file of the other kind gets
+        no entry. factualness, granularity: where to write the judgements and the splitting answers
+        (JSON). report: counts of questions and unreadable answers to write (JSON). texts: ask about
+        the texts of this file alone. most_unreadable: share of the answers that may be unreadable.
 
     Raises:
         UserError: a file, a prompt or too many answers cannot be read.
@@ -201,7 +227,9 @@ def write_judged(
     prompts = load_prompt(factualness_prompt), load_prompt(granularity_prompt)
     system, reports = read_judged(triples, texts), {}
     with access.client() as client:
-        for kind, prompt, path in zip((FACTUALNESS, GRANULARITY), prompts, (factualness, granularity), strict=True):
+        for kind, prompt, path in zip(
+            (FACTUALNESS, GRANULARITY), prompts, (factualness, granularity), strict=True
+        ):
             details: dict[str, dict[str, Any]] = {}
             if kind.name in kinds:
                 details, counts = kind.judge(system, client, prompt, most_unreadable)

@@ -1,10 +1,12 @@
-"""Uniqueness (US) and completeness (CS) from the similarity of triple vectors (GenRES, sections 3.2 and 3.5).
+"""Uniqueness (US) and completeness (CS) from the similarity of triple vectors (GenRES, sections 3.2
+and 3.5).
 
-One matrix product per text. The published scores add the vectors of subject, relation and object: a triple and its
-reverse are then the same vector, so US counts a reversed triple as a repeat and CS as a hit.
+One matrix product per text. The published scores add the vectors of subject, relation and object: a
+triple and its reverse are then the same vector, so US counts a reversed triple as a repeat and CS
+as a hit.
 
-An *encoder* is a sentence-transformers folder or an embeddings endpoint. :class:`Elements` sends every distinct string
-of a whole data set through it once, in batches, and hands out rows by string.
+An *encoder* is a sentence-transformers folder or an embeddings endpoint. :class:`Elements` sends
+every distinct string of a whole data set through it once, in batches, and hands out rows by string.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +20,8 @@ from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import read_json, sha256
 from tripleaudit.grescores.systems import StringTriple, System, clean
 
-# Similarity thresholds phi by encoder, for sums of element vectors; docs/grescores.md says how they were calibrated.
+# Similarity thresholds phi by encoder, for sums of element vectors; docs/grescores.md says how they
+# were calibrated.
 PHI = {"minilm": 0.70, "mpnet-base": 0.74, "text-embedding-ada-002": 0.95}
 
 # Encoders that ship under other folder names, by the SHA-256 of their weights.
@@ -26,7 +29,8 @@ KNOWN = {"53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db": "al
 
 
 class FolderEncoder:
-    """A sentence-transformers model in a folder (safetensors weights only, nothing is downloaded, no remote code).
+    """A sentence-transformers model in a folder (safetensors weights only, nothing is downloaded,
+    no remote code).
 
     Raises:
         UserError: the folder holds no such model.
@@ -35,9 +39,13 @@ class FolderEncoder:
     def __init__(self, folder: str | Path, batch_size: int = 64, device: str | None = None) -> None:
         folder = Path(folder)
         if not (folder / "config.json").is_file() or not list(folder.glob("*.safetensors")):
-            raise UserError(f"{folder}: no sentence encoder here; expected config.json and safetensors weights")
+            raise UserError(
+                f"{folder}: no sentence encoder here; expected config.json and safetensors weights"
+            )
         if not (folder / "modules.json").is_file():
-            raise UserError(f"{folder}: modules.json is missing; expected a sentence-transformers model")
+            raise UserError(
+                f"{folder}: modules.json is missing; expected a sentence-transformers model"
+            )
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging as transformers_logging
 
@@ -65,7 +73,9 @@ class FolderEncoder:
 
 
 class EndpointEncoder:
-    """An OpenAI-compatible embeddings endpoint, through the cached client of :mod:`tripleaudit.generative`."""
+    """An OpenAI-compatible embeddings endpoint, through the cached client of
+    :mod:`tripleaudit.generative`.
+    """
 
     def __init__(self, client: Any, name: str) -> None:
         self.name = name
@@ -80,8 +90,8 @@ class Elements:
     """Vectors of distinct strings.
 
     Args:
-        encoder: has a ``name`` and ``encode(texts) -> float32 [n, d]``; it is asked once for every distinct string, in
-            sorted order, so that results do not depend on who asks first.
+        encoder: has a ``name`` and ``encode(texts) -> float32 [n, d]``; it is asked once for every
+            distinct string, in sorted order, so that results do not depend on who asks first.
     """
 
     def __init__(self, encoder: Any) -> None:
@@ -118,7 +128,9 @@ def default_phi(name: str) -> float:
 
 
 def _identity(folder: Path) -> str:
-    """Name a model by its content: its own or its folder's name and the first digits of its weights' SHA-256."""
+    """Name a model by its content: its own or its folder's name and the first digits of its
+    weights' SHA-256.
+    """
     weights = sha256(min(folder.glob("*.safetensors")))
     return f"{KNOWN.get(weights, folder.name)}@{weights[:8]}"
 
@@ -134,8 +146,8 @@ class Matching:
 
     Attributes:
         phi: cosine from which two triples count as the same (US below it, CS at or above it).
-        closed: the relation of a gold triple and of its best match must match at ``phi`` too; the official rule where
-            entities are given.
+        closed: the relation of a gold triple and of its best match must match at ``phi`` too; the
+            official rule where entities are given.
     """
 
     phi: float
@@ -147,7 +159,9 @@ class Matching:
 
 
 def triple_vectors(triples: Sequence[StringTriple], elements: Elements) -> np.ndarray:
-    """Return unit vectors of triples, ``[n, d]``: sums of the vectors of subject, relation and object."""
+    """Return unit vectors of triples, ``[n, d]``: sums of the vectors of subject, relation and
+    object.
+    """
     parts = [elements([triple[role] for triple in triples]) for role in range(3)]
     return _unit(parts[0] + parts[1] + parts[2])
 
@@ -156,10 +170,14 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
 
-def uniqueness(system: System, elements: Elements, matching: Matching, official: bool) -> dict[str, float]:
-    """Return US per text: the share of ordered pairs of different triples whose cosine is below phi.
+def uniqueness(
+    system: System, elements: Elements, matching: Matching, official: bool
+) -> dict[str, float]:
+    """Return US per text: the share of ordered pairs of different triples whose cosine is below
+    phi.
 
-    A single triple is unique. A text without triples counts 1 officially and is left out by default.
+    A single triple is unique. A text without triples counts 1 officially and is left out by
+    default.
     """
     values = {}
     for text, raw in system.texts.items():
@@ -180,8 +198,8 @@ def completeness(
 ) -> dict[str, float]:
     """Return CS per text: the share of distinct gold triples that some predicted triple matches.
 
-    No predictions: 0. Texts without gold are left out by default; officially they count 1 if they are in the gold file
-    and something was predicted, 0 if nothing was predicted.
+    No predictions: 0. Texts without gold are left out by default; officially they count 1 if they
+    are in the gold file and something was predicted, 0 if nothing was predicted.
     """
     values = {}
     for text in _texts(system, gold, official):
@@ -190,7 +208,14 @@ def completeness(
         if text in gold.texts and wanted and found:
             values[text] = _recall(wanted, found, elements, matching)
         else:
-            _add_empty_case(values, text, bool(system.texts.get(text)), text in gold.texts, bool(wanted), official)
+            _add_empty_case(
+                values,
+                text,
+                bool(system.texts.get(text)),
+                text in gold.texts,
+                bool(wanted),
+                official,
+            )
     return values
 
 
@@ -199,7 +224,12 @@ def _texts(system: System, gold: System, official: bool) -> list[str]:
 
 
 def _add_empty_case(
-    values: dict[str, float], text: str, predicted: bool, in_gold: bool, wanted: bool, official: bool
+    values: dict[str, float],
+    text: str,
+    predicted: bool,
+    in_gold: bool,
+    wanted: bool,
+    official: bool,
 ) -> None:
     """Enter the value of a text that has no similarities, if it has one."""
     if official:
@@ -212,12 +242,18 @@ def _add_empty_case(
         values[text] = 0.0
 
 
-def _recall(wanted: list[StringTriple], found: list[StringTriple], elements: Elements, matching: Matching) -> float:
-    similarity = triple_vectors(wanted, elements) @ triple_vectors(found, elements).T  # [gold, predicted]
+def _recall(
+    wanted: list[StringTriple], found: list[StringTriple], elements: Elements, matching: Matching
+) -> float:
+    similarity = (
+        triple_vectors(wanted, elements) @ triple_vectors(found, elements).T
+    )  # [gold, predicted]
     hits = similarity >= matching.phi
     if matching.closed:
         best = np.arange(similarity.shape[1]) == similarity.argmax(axis=1)[:, None]
-        relations = [_unit(elements([triple[1] for triple in triples])) for triples in (wanted, found)]
+        relations = [
+            _unit(elements([triple[1] for triple in triples])) for triples in (wanted, found)
+        ]
         hits &= best & (relations[0] @ relations[1].T >= matching.phi)
     return float(hits.any(axis=1).mean())
 
@@ -230,7 +266,10 @@ def read_similarities(path: str | Path) -> dict[str, list[list[float]]]:
     """
     value = read_json(path)
     try:
-        return {text: [[float(cell) for cell in row] for row in rows.values()] for text, rows in value.items()}
+        return {
+            text: [[float(cell) for cell in row] for row in rows.values()]
+            for text, rows in value.items()
+        }
     except (AttributeError, TypeError, ValueError) as error:
         raise UserError(f"{path}: expected {{text: {{gold triple: [cosines]}}}}") from error
 

@@ -1,4 +1,6 @@
-"""The systems of a data set: read as the study planned them, scored, and written as tidy rows of one file."""
+"""The systems of a data set: read as the study planned them, scored, and written as tidy rows of
+one file.
+"""
 
 import contextlib
 import logging
@@ -29,7 +31,10 @@ from tripleaudit.grescores.topics import TopicModel
 from tripleaudit.llm.section import Access
 from tripleaudit.scoring.scores import Score, keys_of, provenance_of, sidecar_of, write_scores
 
-TRAINED, SYSTEM = "trained", "system"  # settings of what the study trained, and of what it queried (section systems)
+TRAINED, SYSTEM = (
+    "trained",
+    "system",
+)  # settings of what the study trained, and of what it queried (section systems)
 
 log = logging.getLogger(__name__)
 
@@ -43,14 +48,14 @@ def write_dataset_scores(
     embedder: Sequence[str | Path] = (),
     batch_size: int = 64,
 ) -> None:
-    """Score the systems of a data set and write the tidy scores with a sidecar that records how they were made.
+    """Score the systems of a data set and write the tidy scores with a sidecar that records how
+    they were made.
 
     Args:
-        spec: the systems and the settings as :meth:`tripleaudit.study.grescores.GreScores.spec` says them.
-        files: the files that the spec refers to by number.
-        access: whose endpoint, if it names one, embeds strings.
-        lda: lda.json of a topic model's folder.
-        embedder, batch_size: config.json of an encoder's folder, and how many strings it embeds at once.
+        spec: the systems and the settings as :meth:`tripleaudit.study.grescores.GreScores.spec`
+        says them. files: the files that the spec refers to by number. access: whose endpoint, if it
+        names one, embeds strings. lda: lda.json of a topic model's folder. embedder, batch_size:
+        config.json of an encoder's folder, and how many strings it embeds at once.
 
     Raises:
         UserError: a file cannot be read, or a system does not answer the texts of the gold file.
@@ -63,7 +68,9 @@ def write_dataset_scores(
             elements = Elements(EndpointEncoder(client, client.endpoint.model))
         elif embedder:
             stack.enter_context(gpu_slot(os.environ.get("TRIPLEAUDIT_GPU", "auto")))
-            stack.enter_context(out_of_memory_advice("embedding", "grescores/embedder/batch_size", batch_size))
+            stack.enter_context(
+                out_of_memory_advice("embedding", "grescores/embedder/batch_size", batch_size)
+            )
             if access.threads:
                 import torch
 
@@ -83,7 +90,10 @@ def _scored(
     topics: TopicModel | None,
 ) -> tuple[list[Score], list[dict[str, Any]]]:
     """Return the rows of all systems, and a record for each of how they were made."""
-    gold, matching = read_system(files[spec["gold"]], spec["order"]), _matching(spec["matching"], elements)
+    gold, matching = (
+        read_system(files[spec["gold"]], spec["order"]),
+        _matching(spec["matching"], elements),
+    )
     rows: list[Score] = []
     records: list[dict[str, Any]] = []
     for entry in spec["systems"]:
@@ -95,15 +105,25 @@ def _scored(
                 gold if keys["setting"] != SYSTEM else gold.restricted(system.texts),
                 read_verdicts(files[entry["factualness"]]) if "factualness" in entry else None,
                 read_splits(files[entry["granularity"]]) if "granularity" in entry else None,
-                read_similarities(files[entry["similarities"]]) if "similarities" in entry else None,
+                read_similarities(files[entry["similarities"]])
+                if "similarities" in entry
+                else None,
                 topics,
                 elements,
             )
             # relations must match, too: the published rule for a system that was given them
-            own = replace(matching, closed=spec["mode"] == "official" and keys["setting"] == "closed")
-            result = evaluate(found, Settings(spec["mode"], own, resamples=spec["bootstrap"], seed=spec["seed"]))
+            own = replace(
+                matching, closed=spec["mode"] == "official" and keys["setting"] == "closed"
+            )
+            result = evaluate(
+                found, Settings(spec["mode"], own, resamples=spec["bootstrap"], seed=spec["seed"])
+            )
         else:
-            log.warning("%s: %s has no answer about these texts, and so no scores", spec["corpus"], keys["extractor"])
+            log.warning(
+                "%s: %s has no answer about these texts, and so no scores",
+                spec["corpus"],
+                keys["extractor"],
+            )
         rows += _rows(study, spec, keys, result)
         records.append({"keys": keys, **result.record})
         said = " ".join(f"{name}={score.value:.4f}" for name, score in result.scores.items())
@@ -112,13 +132,18 @@ def _scored(
 
 
 def strings_to_embed(spec: Mapping[str, Any], files: Sequence[str | Path]) -> set[str]:
-    """Return every distinct string that a data set's scores would have embedded for the same arguments."""
+    """Return every distinct string that a data set's scores would have embedded for the same
+    arguments.
+    """
     gold = read_system(files[spec["gold"]], spec["order"])
     return strings_of([gold, *(_read(entry, spec, files, gold) for entry in spec["systems"])])
 
 
-def _read(entry: Mapping[str, Any], spec: Mapping[str, Any], files: Sequence[str | Path], gold: System) -> System:
-    """Read one system; the study's own predictions are cut to the data set's texts and verbalised as its gold.
+def _read(
+    entry: Mapping[str, Any], spec: Mapping[str, Any], files: Sequence[str | Path], gold: System
+) -> System:
+    """Read one system; the study's own predictions are cut to the data set's texts and verbalised
+    as its gold.
 
     A system that was queried about some of the texts has these alone, and one that failed has none.
     """
@@ -134,14 +159,19 @@ def _read(entry: Mapping[str, Any], spec: Mapping[str, Any], files: Sequence[str
     plain = Verbaliser(())
     names = _plain_names(read_system(files[spec["original"]]), gold)
     texts = {
-        text: [[subject, names.get(relation) or plain(relation), object_] for subject, relation, object_ in triples]
+        text: [
+            [subject, names.get(relation) or plain(relation), object_]
+            for subject, relation, object_ in triples
+        ]
         for text, triples in system.texts.items()
     }
     return replace(system, texts=texts)
 
 
 def _plain_names(original: System, gold: System) -> dict[str, str]:
-    """Return the corpus's relations with the names that the gold file gives them, triple by triple."""
+    """Return the corpus's relations with the names that the gold file gives them, triple by
+    triple.
+    """
     return {
         before[1]: after[1]
         for text, triples in original.texts.items()
@@ -161,8 +191,12 @@ def _matching(settings: Mapping[str, Any], elements: Elements | None) -> Matchin
         raise UserError(f"matching: {error}") from error
 
 
-def _rows(study: str, spec: Mapping[str, Any], keys: Mapping[str, str], result: Result) -> list[Score]:
-    """Return the rows of one system; the protocol names level and setting, the matching the mode."""
+def _rows(
+    study: str, spec: Mapping[str, Any], keys: Mapping[str, str], result: Result
+) -> list[Score]:
+    """Return the rows of one system; the protocol names level and setting, the matching the
+    mode.
+    """
     run = {name: value for name, value in keys.items() if name != "setting"}
     protocol = f"gre-{spec['level']}-{keys['setting']}"
     identity = keys_of({"study": study, "corpus": spec["corpus"], "protocol": protocol, **run})
@@ -172,6 +206,11 @@ def _rows(study: str, spec: Mapping[str, Any], keys: Mapping[str, str], result: 
     ]
     texts = max((score.texts for score in result.scores.values()), default=0)
     sizes = {"texts": texts} | {
-        f"texts:{name}": score.texts for name, score in result.scores.items() if 0 < score.texts < texts
+        f"texts:{name}": score.texts
+        for name, score in result.scores.items()
+        if 0 < score.texts < texts
     }
-    return [*rows, *(Score(identity, "all", spec["mode"], name, size) for name, size in sizes.items())]
+    return [
+        *rows,
+        *(Score(identity, "all", spec["mode"], name, size) for name, size in sizes.items()),
+    ]

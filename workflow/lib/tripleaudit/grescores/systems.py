@@ -1,8 +1,10 @@
-"""Systems: what an extractor, a language model or the gold standard says about each text of a data set.
+"""Systems: what an extractor, a language model or the gold standard says about each text of a data
+set.
 
-A system is a mapping from text to triples, because that is how the published outputs are keyed and how gold and
-predictions are joined. Triples are kept as they were read, malformed ones included: the official mode counts them, the
-default mode scores :func:`clean` ones. Gold relations get the names that the published gold triples give them.
+A system is a mapping from text to triples, because that is how the published outputs are keyed and
+how gold and predictions are joined. Triples are kept as they were read, malformed ones included:
+the official mode counts them, the default mode scores :func:`clean` ones. Gold relations get the
+names that the published gold triples give them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,8 +32,9 @@ LOOKED_AT = 20  # triples; of fewer, the number of different parts says nothing
 def plain_relation(label: Any) -> Any:
     """Return the readable name of a relation: ``/people/person/place_lived`` -> ``place lived``.
 
-    Freebase paths keep their last component with blanks; TACRED labels (``per:employee_of``) lose the part before the
-    colon and the slash and keep their underscores; long Wikidata labels are shortened; others stay.
+    Freebase paths keep their last component with blanks; TACRED labels (``per:employee_of``) lose
+    the part before the colon and the slash and keep their underscores; long Wikidata labels are
+    shortened; others stay.
     """
     if not isinstance(label, str):
         return label
@@ -43,9 +46,11 @@ def plain_relation(label: Any) -> Any:
 
 
 def cdr_triple(item: Sequence[Any]) -> list[Any] | None:
-    """Return ``[disease, relation, chemical]`` of CDR's ``[chemical, disease, crossing, label]``, or None.
+    """Return ``[disease, relation, chemical]`` of CDR's ``[chemical, disease, crossing, label]``,
+    or None.
 
-    Pairs that were annotated as unrelated are gold too ("not induced by"); pairs marked ``not_include`` are not.
+    Pairs that were annotated as unrelated are gold too ("not induced by"); pairs marked
+    ``not_include`` are not.
     """
     label = str(item[3])
     if "CID" in label:
@@ -83,8 +88,8 @@ class System:
 def clean(triples: Iterable[Any]) -> tuple[list[StringTriple], int]:
     """Return the usable triples in order and the number of dropped ones.
 
-    Numbers and booleans become strings; a triple without three parts, with a nested part or with an empty part is
-    dropped. Verbatim repeats stay.
+    Numbers and booleans become strings; a triple without three parts, with a nested part or with an
+    empty part is dropped. Verbatim repeats stay.
     """
     read = [usable(triple) for triple in triples]
     kept = [triple for triple in read if triple is not None]
@@ -108,25 +113,29 @@ def _as_text(part: Any) -> str:
 def read_system(path: str | Path, order: str = "auto") -> System:
     """Read extracted or gold triples.
 
-    Forms, known by their content: the project's JSON lines, a file or a folder of shards (a text that occurs in several
-    lines collects the triples of all of them); ``{text: [[subject, relation, object], …]}``; gold files
-    ``{text: [[subject, object, relation], …]}`` with relations as in the source corpus, which are verbalised; CDR's
-    four-part gold; gold triples written as ``The relation between "A" and "B" is "r"``.
+    Forms, known by their content: the project's JSON lines, a file or a folder of shards (a text
+    that occurs in several lines collects the triples of all of them); ``{text: [[subject, relation,
+    object], …]}``; gold files ``{text: [[subject, object, relation], …]}`` with relations as in the
+    source corpus, which are verbalised; CDR's four-part gold; gold triples written as ``The
+    relation between "A" and "B" is "r"``.
 
     Args:
-        order: ``sro`` or ``sor`` where three-part lists are read; ``auto`` takes ``sor`` when all third parts are
-            names as Freebase and TACRED have them (``/people/person/place_lived``, ``per:employee_of``).
+        order: ``sro`` or ``sor`` where three-part lists are read; ``auto`` takes ``sor`` when all
+            third parts are names as Freebase and TACRED have them (``/people/person/place_lived``,
+            ``per:employee_of``).
 
     Raises:
-        UserError: the file is missing or has none of the forms; the message says where. With ``auto`` also where the
-            third parts look like relations and are none of these names.
+        UserError: the file is missing or has none of the forms; the message says where. With
+            ``auto`` also where the third parts look like relations and are none of these names.
     """
     path = Path(path)
     if path.suffix == ".gz" or ".jsonl" in path.suffixes or is_collection(path):
         return _read_lines(path)
     value = read_json(path)
     if not isinstance(value, dict):
-        raise UserError(f"{path}: expected an object that maps each text to a list of triples, or a .jsonl file")
+        raise UserError(
+            f"{path}: expected an object that maps each text to a list of triples, or a .jsonl file"
+        )
     for text, triples in value.items():
         if not isinstance(triples, list):
             raise UserError(f"{path}: the value of text {text[:60]!r} is not a list of triples")
@@ -134,10 +143,14 @@ def read_system(path: str | Path, order: str = "auto") -> System:
 
 
 def read_judged(path: str | Path, texts: Iterable[str | Path] = ()) -> System:
-    """Read what a judge is queried about: extracted triples, cut to the texts of further files where there are any."""
+    """Read what a judge is queried about: extracted triples, cut to the texts of further files
+    where there are any.
+    """
     system = read_system(path, order="sro")
     for file in texts:
-        system = system.restricted(text for text in read_system(file, order="sro").texts if text in system.texts)
+        system = system.restricted(
+            text for text in read_system(file, order="sro").texts if text in system.texts
+        )
     return system
 
 
@@ -165,7 +178,9 @@ def _parts(triple: Any, where: str) -> list[Any]:
     if isinstance(triple, list):
         return triple
     if not isinstance(triple, dict) or not {"subject", "relation", "object"} <= set(triple):
-        raise UserError(f"{where}: expected triples with 'subject', 'relation' and 'object', got {triple!r}")
+        raise UserError(
+            f"{where}: expected triples with 'subject', 'relation' and 'object', got {triple!r}"
+        )
     ends = [
         part["text"] if isinstance(part, dict) and "text" in part else part
         for part in (triple["subject"], triple["object"])
@@ -176,7 +191,10 @@ def _parts(triple: Any, where: str) -> list[Any]:
 def _in_sro(value: Mapping[str, list[Any]], order: str, path: Path) -> dict[str, list[list[Any]]]:
     items = [item for triples in value.values() for item in triples]
     if items and all(isinstance(item, str) for item in items):
-        return {text: [_from_sentence(item, path) for item in triples] for text, triples in value.items()}
+        return {
+            text: [_from_sentence(item, path) for item in triples]
+            for text, triples in value.items()
+        }
     for item in items:
         if not isinstance(item, list):
             raise UserError(f"{path}: expected every triple to be a list, got {item!r}")
@@ -187,14 +205,18 @@ def _in_sro(value: Mapping[str, list[Any]], order: str, path: Path) -> dict[str,
         }
     if order == "sor" or (order == "auto" and _relation_is_last(items, path)):
         return {
-            text: [[item[0], plain_relation(item[2]), item[1]] for item in triples if len(item) == 3]
+            text: [
+                [item[0], plain_relation(item[2]), item[1]] for item in triples if len(item) == 3
+            ]
             for text, triples in value.items()
         }
     return dict(value)
 
 
 def _relation_is_last(items: list[list[Any]], path: Path) -> bool:
-    if not items or not all(len(item) == 3 and all(isinstance(part, str) for part in item) for item in items):
+    if not items or not all(
+        len(item) == 3 and all(isinstance(part, str) for part in item) for item in items
+    ):
         return False
     second, last = ({item[position] for item in items} for position in (1, 2))
     if all(name.startswith(_PREFIXES) for name in last):

@@ -1,14 +1,17 @@
-"""Word tokens for #tok and for the topic models: Penn Treebank rules after a light sentence splitter.
+"""Word tokens for #tok and for the topic models: Penn Treebank rules after a light sentence
+splitter.
 
-The published #tok values and dictionaries were made with NLTK 3.8 (``word_tokenize``: a Punkt sentence split, then
-Treebank-style rules). NLTK 3.9 changed the rules (en dashes and opening single quotes are split off, up to 0.6 % more
-tokens) and its Punkt model has to be downloaded, so the older behaviour is written out here: it needs no data of NLTK's
-and does not move with a library's version.
+The published #tok values and dictionaries were made with NLTK 3.8 (``word_tokenize``: a Punkt
+sentence split, then Treebank-style rules). NLTK 3.9 changed the rules (en dashes and opening single
+quotes are split off, up to 0.6 % more tokens) and its Punkt model has to be downloaded, so the
+older behaviour is written out here: it needs no data of NLTK's and does not move with a library's
+version.
 
-A sentence end matters only because a full stop is a token of its own at the end of a sentence and part of its word
-elsewhere ("Gov. Spitzer" has two tokens if "Gov." is a known abbreviation, else three). :func:`sentences` therefore
-knows the abbreviations that the Punkt model knows and no more. Instead of the model's table of 20,000 word frequencies
-it uses a list of function words; ``docs/grescores.md`` says on how many texts that makes a difference.
+A sentence end matters only because a full stop is a token of its own at the end of a sentence and
+part of its word elsewhere ("Gov. Spitzer" has two tokens if "Gov." is a known abbreviation, else
+three). :func:`sentences` therefore knows the abbreviations that the Punkt model knows and no more.
+Instead of the model's table of 20,000 word frequencies it uses a list of function words;
+``docs/grescores.md`` says on how many texts that makes a difference.
 """
 
 import re
@@ -23,9 +26,12 @@ TOKENIZER_VERSION = "treebank-1"
 _LISTS = {name: frozenset(words.split()) for name, words in read_yaml(PACKAGE / READS[0]).items()}
 STOP_WORDS = _LISTS["stop_words"]
 
-# Words that occur in lower case at all, so that "B. A" is no person's initials to the reference model.
+# Words that occur in lower case at all, so that "B. A" is no person's initials to the reference
+# model.
 _LOWER = {word for word in STOP_WORDS if len(word) > 1 and "'" not in word} | set("abz")
-_NON_WORD = r")\";}\]*:@'({\[!?"  # characters that end a word without a blank, inside a character class
+_NON_WORD = (
+    r")\";}\]*:@'({\[!?"  # characters that end a word without a blank, inside a character class
+)
 _PIECE = re.compile(
     rf"""-{{2,}} | \.{{2,}}
     | [^\s(\"`{{\[:;&\#*@)}}\]\-,] \S*? (?= \s | $ | [{_NON_WORD}] | -{{2}} | \.{{2}}
@@ -39,7 +45,8 @@ _CLOSERS = re.compile(r"[\"')\]}]+?(?:\s+|(?=--)|$)")
 _NUMBER = re.compile(r"-?[.,]?\d[\d,.-]*\.?$")
 _INITIAL = re.compile(r"[^\W\d]\.$")
 
-# The word rules, applied one after the other; blanks then separate the tokens. "$" is the end of the sentence.
+# The word rules, applied one after the other; blanks then separate the tokens. "$" is the end of
+# the sentence.
 _RULES = [
     (re.compile(pattern), replacement)
     for pattern, replacement in (
@@ -49,7 +56,8 @@ _RULES = [
         (r"(``)", r" \1 "),
         (r"([ (\[{<])(\"|'')", r"\1 `` "),
         (r"(?i)'(?!re|ve|ll|m|t|s|d|n)(\w)\b", r"' \1"),
-        # punctuation: the last full stop, commas and colons that are not inside numbers, dots, symbols
+        # punctuation: the last full stop, commas and colons that are not inside numbers, dots,
+        # symbols
         (r"([^.])(\.)([\])}>\"'»”’ ]*)\s*$", r"\1 \2 \3 "),
         (r"([:,])(\D)", r" \1 \2"),
         (r"([:,])$", r" \1 "),
@@ -85,7 +93,9 @@ def tokens(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 17)
 def count_tokens(text: str) -> int:
-    """Return ``len(tokens(text))``; remembered, because the same names recur in thousands of triples."""
+    """Return ``len(tokens(text))``; remembered, because the same names recur in thousands of
+    triples.
+    """
     return len(tokens(text))
 
 
@@ -98,7 +108,9 @@ def sentences(text: str) -> list[str]:
     for end, following in ends:
         # Closing brackets and quotes after the full stop belong to the sentence that it ends.
         closers = _CLOSERS.match(text, following)
-        pieces.append(text[start : following + len(closers.group().rstrip())] if closers else text[start:end])
+        pieces.append(
+            text[start : following + len(closers.group().rstrip())] if closers else text[start:end]
+        )
         start = closers.end() if closers else following
     pieces.append(text[start:].rstrip())
     return [piece for piece in pieces if piece]
@@ -123,7 +135,9 @@ def _breaks(text: str) -> Iterator[tuple[int, int]]:
         inside = end < len(run)
         after = run[end] if inside else runs[number + 1][1]
         pieces = _PIECE.findall(run[:end]) + _PIECE.findall(after)[:1]
-        if any(_is_break(word, following) for word, following in zip(pieces, pieces[1:], strict=False)):
+        if any(
+            _is_break(word, following) for word, following in zip(pieces, pieces[1:], strict=False)
+        ):
             yield start + end, (start + end if inside else runs[number + 1][0])
 
 
@@ -135,7 +149,9 @@ def _is_break(word: str, following: str) -> bool:
         return False
     stem, initial = word[:-1].lower(), bool(_INITIAL.match(word))
     ellipsis = word.endswith("..")
-    known = not ellipsis and (stem in _LISTS["abbreviations"] or stem.rpartition("-")[2] in _LISTS["abbreviations"])
+    known = not ellipsis and (
+        stem in _LISTS["abbreviations"] or stem.rpartition("-")[2] in _LISTS["abbreviations"]
+    )
     next_word = following.rstrip(".").lower()
     starter = _starts_sentence(following, next_word)
     if (known or ellipsis) and not initial:

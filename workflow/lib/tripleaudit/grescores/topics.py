@@ -1,8 +1,10 @@
-"""Topical similarity (TS): exp(-KL) between the topics of a text and of its triples (GenRES, section 3.1).
+"""Topical similarity (TS): exp(-KL) between the topics of a text and of its triples (GenRES,
+section 3.1).
 
-The topic model is gensim's LDA, trained once per data set on all texts of the source and saved without pickles.
-Inference draws a random start, which moves single texts by up to 0.5 if left alone; here the generator is reset before
-each text, so that the value of a text depends on nothing but the text and the model.
+The topic model is gensim's LDA, trained once per data set on all texts of the source and saved
+without pickles. Inference draws a random start, which moves single texts by up to 0.5 if left
+alone; here the generator is reset before each text, so that the value of a text depends on nothing
+but the text and the model.
 """
 
 import hashlib
@@ -31,8 +33,8 @@ logging.getLogger("gensim").setLevel(logging.ERROR)
 def content_words(text: str) -> list[str]:
     """Return the words of a text that topics are made of, as published.
 
-    English function words are dropped by exact match ("The" stays), and so are words with other characters than letters
-    and digits: hyphenated ones, and numbers with a point.
+    English function words are dropped by exact match ("The" stays), and so are words with other
+    characters than letters and digits: hyphenated ones, and numbers with a point.
     """
     return [word for word in tokens(text) if word not in STOP_WORDS and word.isalnum()]
 
@@ -66,10 +68,13 @@ class TopicModel:
         return tuple(sorted(counts.items()))
 
     def distribution(self, text: str) -> np.ndarray:
-        """Return the topic distribution of a text, float64 ``[K]``, summing to 1; uniform without known words."""
+        """Return the topic distribution of a text, float64 ``[K]``, summing to 1; uniform
+        without known words.
+        """
         bag = self.bag(text)
         if bag not in self._known:
-            # Official inference leaves the generator running, so that the same text gets another answer each time.
+            # Official inference leaves the generator running, so that the same text gets another
+            # answer each time.
             self._lda.random_state = np.random.RandomState(self.seed)
             gamma, _ = self._lda.inference([list(bag)])
             share = gamma[0].astype(float)
@@ -118,22 +123,30 @@ class TopicModel:
         except (SafetensorError, KeyError, AttributeError) as error:
             raise UserError(f"{folder}: not a topic model of tripleaudit ({error})") from error
         if beta.shape != (len(alpha), len(words)):
-            raise UserError(f"{folder}: {WEIGHTS} has shape {beta.shape}, expected {(len(alpha), len(words))}")
+            raise UserError(
+                f"{folder}: {WEIGHTS} has shape {beta.shape}, expected {(len(alpha), len(words))}"
+            )
         if not (np.isfinite(beta).all() and np.isfinite(alpha).all()):
-            raise UserError(f"{folder}: {WEIGHTS} holds numbers that are not finite; train the topics again")
-        # A model of the same size with nothing in it; the trained word distributions replace its random ones.
+            raise UserError(
+                f"{folder}: {WEIGHTS} holds numbers that are not finite; train the topics again"
+            )
+        # A model of the same size with nothing in it; the trained word distributions replace its
+        # random ones.
         lda = LdaModel(num_topics=len(alpha), id2word={0: ""}, alpha=alpha, dtype=beta.dtype.type)
         lda.expElogbeta, lda.num_terms = beta, len(words)
         return cls(lda, {word: number for number, word in enumerate(words)}, description)
 
 
-def train_topics(texts: Sequence[str], topics: int, seed: int, chunk_size: int = CHUNK_SIZE) -> TopicModel:
-    """Train LDA with gensim's defaults (symmetric priors 1/K, one pass, chunks of 2000), as published but seeded.
+def train_topics(
+    texts: Sequence[str], topics: int, seed: int, chunk_size: int = CHUNK_SIZE
+) -> TopicModel:
+    """Train LDA with gensim's defaults (symmetric priors 1/K, one pass, chunks of 2000), as
+    published but seeded.
 
     Args:
         texts: the training texts; repeats count, and the order matters.
-        chunk_size: documents between two updates of the topics. It decides how far they part from one another: a
-            corpus smaller than one chunk gives a single update.
+        chunk_size: documents between two updates of the topics. It decides how far they part from
+            one another: a corpus smaller than one chunk gives a single update.
 
     Raises:
         UserError: no text has a usable word.
@@ -167,13 +180,18 @@ def train_topics(texts: Sequence[str], topics: int, seed: int, chunk_size: int =
 
 
 def arranged(texts: Sequence[str], evaluated: Iterable[str], after: float) -> list[str]:
-    """Return the training texts with the evaluated ones behind a share of the others, in their order otherwise.
+    """Return the training texts with the evaluated ones behind a share of the others, in their
+    order otherwise.
 
-    A text of the first update is remembered: for published outputs of NYT10m, TS is 9 to 10 points higher if the
-    evaluated texts come first, so stand-in texts must have them where the original texts had them.
+    A text of the first update is remembered: for published outputs of NYT10m, TS is 9 to 10 points
+    higher if the evaluated texts come first, so stand-in texts must have them where the original
+    texts had them.
     """
     chosen = set(evaluated)
-    inside, others = [text for text in texts if text in chosen], [text for text in texts if text not in chosen]
+    inside, others = (
+        [text for text in texts if text in chosen],
+        [text for text in texts if text not in chosen],
+    )
     position = round(after * len(others))
     return others[:position] + inside + others[position:]
 
@@ -190,7 +208,8 @@ def similarity(p: np.ndarray, q: np.ndarray) -> float:
 def joined(triples: Iterable[Sequence[Any]], official: bool) -> str:
     """Write triples as one text, ``s r o .`` each.
 
-    Official: without a blank in between, which glues each subject but the first to a full stop and so loses it.
+    Official: without a blank in between, which glues each subject but the first to a full stop and
+        so loses it.
     """
     return ("" if official else " ").join(f"{s} {r} {o} ." for s, r, o in triples)
 
@@ -198,8 +217,8 @@ def joined(triples: Iterable[Sequence[Any]], official: bool) -> str:
 def topical_similarity(system: System, model: TopicModel, official: bool) -> dict[str, float]:
     """Return TS per text.
 
-    A text without triples gets the floor of the metric officially and 0 by default; by default a text without any
-    known word is left out.
+    A text without triples gets the floor of the metric officially and 0 by default; by default a
+    text without any known word is left out.
     """
     values = {}
     for text, raw in watched(system.texts.items(), "topical similarity", "texts"):
@@ -209,12 +228,15 @@ def topical_similarity(system: System, model: TopicModel, official: bool) -> dic
         if not official and not triples:
             values[text] = 0.0
             continue
-        values[text] = similarity(model.distribution(text), model.distribution(joined(triples, official)))
+        values[text] = similarity(
+            model.distribution(text), model.distribution(joined(triples, official))
+        )
     return values
 
 
 def read_texts(path: str | Path) -> list[str]:
-    """Read training texts: a JSON list of strings, an object keyed by text, or JSON lines with ``text``.
+    """Read training texts: a JSON list of strings, an object keyed by text, or JSON lines with
+    ``text``.
 
     Raises:
         UserError: the file is missing or has none of these forms.
@@ -227,5 +249,7 @@ def read_texts(path: str | Path) -> list[str]:
     value = read_json(path)
     texts = list(value)
     if not isinstance(value, list | dict) or not all(isinstance(text, str) for text in texts):
-        raise UserError(f"{path}: expected a JSON list of texts, an object keyed by text, or .jsonl sentences")
+        raise UserError(
+            f"{path}: expected a JSON list of texts, an object keyed by text, or .jsonl sentences"
+        )
     return texts

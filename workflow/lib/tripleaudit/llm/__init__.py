@@ -1,1 +1,3 @@
-"""Language models behind endpoints: client, store of answers and spending, conversations, reading of answers."""
+"""Language models behind endpoints: client, store of answers and spending, conversations,
+reading of answers.
+"""

@@ -1,9 +1,11 @@
-"""Request fields that an endpoint's server accepts, learned from its documented errors and its first answers.
+"""Request fields that an endpoint's server accepts, learned from its documented errors and its
+first answers.
 
-Services differ in the field that limits an answer, in whether they accept a temperature, in structured outputs and in
-whether the model reasons before it answers. No request is sent for this alone: the first request of an endpoint is sent
-by itself and corrected as the server's errors say (they cost nothing). What was learned is stored, so that later jobs
-begin with it. What a study sets (``structured``, ``temperature: null``) is not changed.
+Services differ in the field that limits an answer, in whether they accept a temperature, in
+structured outputs and in whether the model reasons before it answers. No request is sent for this
+alone: the first request of an endpoint is sent by itself and corrected as the server's errors say
+(they cost nothing). What was learned is stored, so that later jobs begin with it. What a study sets
+(``structured``, ``temperature: null``) is not changed.
 """
 
 import contextlib
@@ -15,10 +17,16 @@ from typing import Any
 
 from tripleaudit.llm.endpoint import Answer, Endpoint, Request, canonical_key
 
-OPTIONAL_FIELDS = ("temperature", "top_p", "seed", "stop")  # a model that refuses one of these is queried without it
+OPTIONAL_FIELDS = (
+    "temperature",
+    "top_p",
+    "seed",
+    "stop",
+)  # a model that refuses one of these is queried without it
 LIMIT_FIELDS = ("max_tokens", "max_completion_tokens")
 _REFUSED = re.compile(
-    r"unsupported|not support|unrecogni[sz]ed|unknown|not (?:permitted|allowed|available)|extra", re.IGNORECASE
+    r"unsupported|not support|unrecogni[sz]ed|unknown|not (?:permitted|allowed|available)|extra",
+    re.IGNORECASE,
 )
 
 
@@ -43,7 +51,9 @@ class Capabilities:
     def body(self, request: Request, endpoint: Endpoint) -> dict[str, Any]:
         """Return a request as this server accepts it, with its schema."""
         dropped = (*LIMIT_FIELDS, "reasoning_tokens", *self.refused)
-        body = {name: value for name, value in request.body(endpoint).items() if name not in dropped}
+        body = {
+            name: value for name, value in request.body(endpoint).items() if name not in dropped
+        }
         body[self.token_field] = request.limit(endpoint) + (endpoint.thought if self.reasons else 0)
         if request.schema is not None and self.structured:
             body["response_format"] = response_format(request.schema)
@@ -69,12 +79,16 @@ class Capabilities:
         return None
 
     def after_answer(self, answer: Answer) -> "Capabilities":
-        """Return what an answer teaches: that the server accepts all this, and whether the model reasons."""
+        """Return what an answer teaches: that the server accepts all this, and whether the model
+        reasons.
+        """
         reasons = bool(self.reasons or answer.reasoning or answer.usage.reasoning_tokens)
         return dataclasses.replace(self, reasons=reasons, settled=True)
 
     def difference(self, before: "Capabilities") -> str:
-        """Return in words what is known now and was not before; empty if nothing that changes requests."""
+        """Return in words what is known now and was not before; empty if nothing that changes
+        requests.
+        """
         changes = []
         if self.token_field != before.token_field:
             changes.append(f"takes '{self.token_field}' in place of '{before.token_field}'")
@@ -89,33 +103,50 @@ class Capabilities:
 def refused_field(error: Mapping[str, Any], body: Mapping[str, Any]) -> str | None:
     """Return the field of a request that an error object says is not accepted, or None."""
     message = str(error.get("message"))
-    if error.get("code") not in ("unsupported_parameter", "unsupported_value") and not _REFUSED.search(message):
+    if error.get("code") not in (
+        "unsupported_parameter",
+        "unsupported_value",
+    ) and not _REFUSED.search(message):
         return None
     if error.get("param") in body:
         return error["param"]
     words = re.findall(r"[a-z_]{3,}", message)
-    return next((word for word in words if word in body and word not in ("model", "messages")), None)
+    return next(
+        (word for word in words if word in body and word not in ("model", "messages")), None
+    )
 
 
 def response_format(schema: Any) -> dict[str, Any]:
-    """Return the request field that asks for an answer of this JSON schema, strict where strict mode allows it.
+    """Return the request field that asks for an answer of this JSON schema, strict where strict
+    mode allows it.
 
     Objects that require all of their properties are closed for it, as strict mode demands.
     """
     schema = closed(schema)
     strict = strict_problem(schema) is None
-    return {"type": "json_schema", "json_schema": {"name": "answer", "strict": strict, "schema": schema}}
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": "answer", "strict": strict, "schema": schema},
+    }
 
 
 def closed(schema: Any) -> Any:
-    """Return a schema in which every object that requires all of its properties forbids further ones."""
+    """Return a schema in which every object that requires all of its properties forbids further
+    ones.
+    """
     if isinstance(schema, list):
         return [closed(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     own = {name: closed(value) for name, value in schema.items()}
-    complete = isinstance(own.get("properties"), dict) and set(own["properties"]) == set(own.get("required", ()))
-    return {**own, "additionalProperties": False} if complete and "additionalProperties" not in own else own
+    complete = isinstance(own.get("properties"), dict) and set(own["properties"]) == set(
+        own.get("required", ())
+    )
+    return (
+        {**own, "additionalProperties": False}
+        if complete and "additionalProperties" not in own
+        else own
+    )
 
 
 def strict_problem(schema: Any, where: str = "schema") -> str | None:
@@ -128,24 +159,35 @@ def strict_problem(schema: Any, where: str = "schema") -> str | None:
     if not isinstance(schema, dict):
         return None
     kinds = schema.get("type")
-    if kinds == "object" or (isinstance(kinds, list) and "object" in kinds) or "properties" in schema:
+    if (
+        kinds == "object"
+        or (isinstance(kinds, list) and "object" in kinds)
+        or "properties" in schema
+    ):
         if schema.get("additionalProperties") is not False:
             return f"{where}: strict mode needs 'additionalProperties: false' in every object"
         missing = sorted(set(schema.get("properties", {})) - set(schema.get("required", ())))
         if missing:
-            return f"{where}: strict mode needs every property to be required; '{missing[0]}' is not"
+            return (
+                f"{where}: strict mode needs every property to be required; '{missing[0]}' is not"
+            )
     for name, value in schema.items():
         members = (
-            value.values() if name in ("properties", "$defs", "definitions") and isinstance(value, dict) else [value]
+            value.values()
+            if name in ("properties", "$defs", "definitions") and isinstance(value, dict)
+            else [value]
         )
         for member in members:
-            if isinstance(member, dict | list) and (found := strict_problem(member, f"{where}/{name}")):
+            if isinstance(member, dict | list) and (
+                found := strict_problem(member, f"{where}/{name}")
+            ):
                 return found
     return None
 
 
 def initial_capabilities(endpoint: Endpoint, learned: Mapping[str, Any] | None) -> Capabilities:
-    """Return what is known of an endpoint: what an earlier job has learned, and what the study sets.
+    """Return what is known of an endpoint: what an earlier job has learned, and what the study
+    sets.
 
     Args:
         learned: :class:`Capabilities` as a mapping; None if no job has learned anything.

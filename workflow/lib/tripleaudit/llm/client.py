@@ -1,4 +1,5 @@
-"""Client of every language-model stage: sends no request twice, keeps concurrency and budget over all jobs.
+"""Client of every language-model stage: sends no request twice, keeps concurrency and budget over
+all jobs.
 
 endpoint = Endpoint("https://host/v1", "some-model", api_key_env="SOME_KEY")
 with Client(endpoint, "results/cache/llm") as client:
@@ -40,7 +41,16 @@ from tripleaudit.llm.store import BudgetExceeded, Reservation, Store
 if TYPE_CHECKING:
     from tripleaudit.llm.connection import Connection
 
-__all__ = ["Answer", "BudgetExceeded", "Client", "Endpoint", "EndpointError", "Prices", "Request", "Usage"]
+__all__ = [
+    "Answer",
+    "BudgetExceeded",
+    "Client",
+    "Endpoint",
+    "EndpointError",
+    "Prices",
+    "Request",
+    "Usage",
+]
 
 Result = TypeVar("Result")
 Conversation = Generator[Request, Answer, Any]
@@ -66,15 +76,17 @@ class Totals:
 class Client:
     """Queries one endpoint; answers are kept in a store that jobs share.
 
-    An answer is stored before it counts as received, truncated answers and refusals too, because they were paid for and
-    would come again; only requests that the server rejects are sent again. If everything is stored, neither the
-    endpoint nor its key is needed. Use it as a context manager, or call :meth:`close`.
+    An answer is stored before it counts as received, truncated answers and refusals too, because
+    they were paid for and would come again; only requests that the server rejects are sent again.
+    If everything is stored, neither the endpoint nor its key is needed. Use it as a context
+    manager, or call :meth:`close`.
 
     Args:
         cache_dir: folder of the store; may be shared by processes, studies and endpoints.
         budget: most money that the study may ever spend; None for no limit.
         study: whose money is spent.
-        server: started before the first request is sent, for an endpoint without an address of its own.
+        server: started before the first request is sent, for an endpoint without an address of its
+            own.
     """
 
     def __init__(
@@ -92,7 +104,9 @@ class Client:
         self._server = server
         self._answers: dict[str, Answer] = {}  # of this client, by key
         self._pending: dict[str, asyncio.Future[Answer]] = {}
-        self._first_sent = asyncio.Event()  # the first request of an unknown endpoint has been answered
+        self._first_sent = (
+            asyncio.Event()
+        )  # the first request of an unknown endpoint has been answered
         self._first_begun = False
         self._stop: UserError | None = None  # why no further request is sent
         self._runner: asyncio.Runner | None = None
@@ -130,16 +144,19 @@ class Client:
         return None if record is None else _answer_from_record(record, key)
 
     def bill(self) -> dict[str, Any]:
-        """Return what the answers of this client have cost, whoever paid for them, and what served them.
+        """Return what the answers of this client have cost, whoever paid for them, and what served
+        them.
 
-        Each distinct request counts once; ``lost`` is the most that attempts without an answer can have cost the study.
+        Each distinct request counts once; ``lost`` is the most that attempts without an answer can
+        have cost the study.
         """
         known = dataclasses.asdict(self.known)
         del known["settled"]
         return bill(self._answers.values()) | {"lost": self.store.lost(), "capabilities": known}
 
     def check_room(self, requests: Iterable[Request]) -> None:
-        """Refuse requests that cannot fit into the endpoint's ``context``, where that is known, before any is sent.
+        """Refuse requests that cannot fit into the endpoint's ``context``, where that is known,
+        before any is sent.
 
         Raises:
             UserError: a prompt of about so many tokens and the longest answer exceed the context.
@@ -160,27 +177,35 @@ class Client:
     # requests
 
     def complete_all(self, requests: Sequence[Request], what: str = "") -> list[Answer]:
-        """Return the answers of all requests, in their order; equal ones are sent once. Errors as :meth:`drive`."""
-        answers = self.drive({number: _single_turn(request) for number, request in enumerate(requests)}, what)
+        """Return the answers of all requests, in their order; equal ones are sent once. Errors
+        as :meth:`drive`.
+        """
+        answers = self.drive(
+            {number: _single_turn(request) for number, request in enumerate(requests)}, what
+        )
         return [answers[number] for number in range(len(requests))]
 
     def drive(self, conversations: Mapping[Any, Conversation], what: str = "") -> dict[Any, Any]:
-        """Run conversations concurrently, each as fast as its own answers arrive, and return their results.
+        """Run conversations concurrently, each as fast as its own answers arrive, and return their
+        results.
 
-        When the endpoint stops answering or the budget is used up, the requests in flight are still awaited and stored;
-        then one error is raised. Running again sends only what is missing.
+        When the endpoint stops answering or the budget is used up, the requests in flight are still
+        awaited and stored; then one error is raised. Running again sends only what is missing.
 
         Args:
             conversations: generators by any key; each yields requests and returns a result.
             what: label of the lines of progress in the log.
 
         Raises:
-            EndpointError: requests failed although all attempts were made, or the endpoint cannot be used.
+            EndpointError: requests failed although all attempts were made, or the endpoint cannot
+                be used.
             BudgetExceeded: the budget does not allow the next request.
         """
         with contextlib.ExitStack() as stack:
             if self._progress is None:
-                stack.enter_context(self.stage(what or f"querying {self.endpoint.name}", len(conversations)))
+                stack.enter_context(
+                    self.stage(what or f"querying {self.endpoint.name}", len(conversations))
+                )
             results = self._run(self._drive(conversations))
         return {key: results[key] for key in conversations}
 
@@ -195,7 +220,9 @@ class Client:
 
         def so_far() -> str:
             stored = f"{self.totals.cached - cached} from the cache"
-            return f"{stored}, cost {self.totals.cost - cost:.4f}" if self.endpoint.prices else stored
+            return (
+                f"{stored}, cost {self.totals.cost - cost:.4f}" if self.endpoint.prices else stored
+            )
 
         with Progress(what, total, "answers", log=log, at_most=at_most) as self._progress:
             self._progress.note = so_far
@@ -205,7 +232,9 @@ class Client:
                 self._progress = None
 
     async def complete(self, request: Request) -> Answer:
-        """Return the answer of one request, stored or from the endpoint; errors as :meth:`drive`."""
+        """Return the answer of one request, stored or from the endpoint; errors as
+        :meth:`drive`.
+        """
         answer = self.lookup(request)
         if answer is None:
             answer = await self._shared(request)
@@ -261,7 +290,9 @@ class Client:
             del self._pending[key]
 
     async def _send_after_first(self, request: Request, key: str) -> Answer:
-        """Send the first request of an unknown endpoint by itself: what it teaches spares the others."""
+        """Send the first request of an unknown endpoint by itself: what it teaches spares the
+        others.
+        """
         is_first = not self.known.settled and not self._first_begun
         if not is_first and not self.known.settled:
             with contextlib.suppress(TimeoutError):
@@ -283,7 +314,9 @@ class Client:
             self._first_sent.set()
 
     async def _send(self, request: Request, key: str) -> Answer:
-        """Send a request as the server accepts it, learn from its errors, and store the answer with its cost."""
+        """Send a request as the server accepts it, learn from its errors, and store the answer
+        with its cost.
+        """
         canonical = request.canonical(self.endpoint)
         max_prompt = tokens_at_most(canonical)
         total_usage, total_cost = Usage(), 0.0
@@ -293,7 +326,9 @@ class Client:
             body = known.body(request, self.endpoint)
             max_tokens = max_prompt, body[known.token_field]
             try:
-                payload = await self._post("/chat/completions", key, body, max_tokens, lambda: self.lookup(request))
+                payload = await self._post(
+                    "/chat/completions", key, body, max_tokens, lambda: self.lookup(request)
+                )
             except RequestRejected as rejection:
                 other = known.after_rejection(rejection.error, body, self.endpoint)
                 if other is None or other in tried:
@@ -311,7 +346,9 @@ class Client:
             learned = known.after_answer(answer)
             newly_reasoning = learned.reasons and not known.reasons
             if newly_reasoning and answer.status == "truncated" and not answer.text.strip():
-                self.store.settle(key, cost)  # all of the limit went into thought: once more, with room for it
+                self.store.settle(
+                    key, cost
+                )  # all of the limit went into thought: once more, with room for it
                 self._learn(learned)
                 known = learned
                 continue
@@ -337,7 +374,8 @@ class Client:
         max_tokens: tuple[int, int],
         stored: Callable[[], Any],
     ) -> dict[str, Any]:
-        """Send a request, repeatedly if need be; the caller settles its reservation once the answer is stored.
+        """Send a request, repeatedly if need be; the caller settles its reservation once the answer
+        is stored.
 
         Args:
             max_tokens: the most tokens of prompt and answer.
@@ -361,7 +399,9 @@ class Client:
         return payload
 
     def _connected(self) -> "Connection":
-        from tripleaudit.llm.connection import Connection  # imports the package openai, which takes a while
+        from tripleaudit.llm.connection import (
+            Connection,
+        )  # imports the package openai, which takes a while
 
         if self._connection is None:
             base_url = self._server.start() if self._server is not None else None
@@ -370,7 +410,9 @@ class Client:
 
     @property
     def slots_key(self) -> str:
-        """Requests with the same key share the slots of an endpoint; a local model is for this job alone."""
+        """Requests with the same key share the slots of an endpoint; a local model is for this
+        job alone.
+        """
         own = self.store.owner if self._server is not None else ""
         return f"{endpoint_key(self.endpoint)}{own}"
 
@@ -389,13 +431,17 @@ class Client:
 
     def embedding_key(self, text: str) -> str:
         """Return the key of one text's embedding at this endpoint."""
-        return canonical_key({"embedding": self.endpoint.model, "input": text, **self.endpoint.extra})
+        return canonical_key(
+            {"embedding": self.endpoint.model, "input": text, **self.endpoint.extra}
+        )
 
     def embed(self, texts: Sequence[str], batch: int = 64) -> np.ndarray:
-        """Return the embeddings of texts as a float32 array [n, d], through the same store, budget and retries.
+        """Return the embeddings of texts as a float32 array [n, d], through the same store, budget
+        and retries.
 
         Raises:
-            EndpointError: the endpoint rejects the texts, or does not send a vector for each of them.
+            EndpointError: the endpoint rejects the texts, or does not send a vector for each of
+                them.
         """
         return self._run(self._embed(list(texts), batch))
 
@@ -428,8 +474,16 @@ class Client:
 
     async def _embed_part(self, keys: list[str], texts: list[str]) -> dict[str, bytes]:
         """Return the vectors of a batch by key, and store them."""
-        body = {"model": self.endpoint.model, "input": texts, "encoding_format": "float", **self.endpoint.extra}
-        max_tokens = sum(len(text.encode("utf-8", "replace")) + EMBEDDING_BYTES for text in texts), 0
+        body = {
+            "model": self.endpoint.model,
+            "input": texts,
+            "encoding_format": "float",
+            **self.endpoint.extra,
+        }
+        max_tokens = (
+            sum(len(text.encode("utf-8", "replace")) + EMBEDDING_BYTES for text in texts),
+            0,
+        )
         key = canonical_key(keys)
 
         def stored() -> dict[str, bytes] | None:
@@ -440,12 +494,16 @@ class Client:
             payload = await self._post("/embeddings", key, body, max_tokens, stored)
             usage = usage_of(payload, body, max_tokens)
             cost = self.endpoint.prices.of(usage)
-            vectors = dict(zip(keys, self._read_vectors(payload["data"], len(keys), key, cost), strict=True))
+            vectors = dict(
+                zip(keys, self._read_vectors(payload["data"], len(keys), key, cost), strict=True)
+            )
             self.store.settle(key, cost, embeddings=vectors)
         except _AlreadyStored as other:
             return other.value
         except RequestRejected as rejection:
-            self._stop = EndpointError(f"endpoint '{self.endpoint.name}' rejects the texts to embed: {rejection}")
+            self._stop = EndpointError(
+                f"endpoint '{self.endpoint.name}' rejects the texts to embed: {rejection}"
+            )
             raise self._stop from None
         except UserError as error:
             self._stop = error
@@ -453,13 +511,22 @@ class Client:
         self._count(usage, cost, len(texts))
         return vectors
 
-    def _read_vectors(self, rows: list[dict[str, Any]], count: int, key: str, cost: float) -> list[bytes]:
-        """Return the vectors of an answer as little-endian float32; one that cannot be read was paid for, too."""
+    def _read_vectors(
+        self, rows: list[dict[str, Any]], count: int, key: str, cost: float
+    ) -> list[bytes]:
+        """Return the vectors of an answer as little-endian float32; one that cannot be read was
+        paid for, too.
+        """
         try:
             vectors = np.array([row["embedding"] for row in rows], dtype="<f4")
         except (KeyError, TypeError, ValueError):  # no numbers, or not as many for each text
             vectors = np.zeros(0)
-        if vectors.ndim == 2 and vectors.size and np.isfinite(vectors).all() and len(vectors) == count:
+        if (
+            vectors.ndim == 2
+            and vectors.size
+            and np.isfinite(vectors).all()
+            and len(vectors) == count
+        ):
             return [vector.tobytes() for vector in vectors]
         self.store.settle(key, cost)
         raise EndpointError(
@@ -472,7 +539,8 @@ class _Run:
     """Progress of a number of conversations.
 
     Attributes:
-        patience: failures in a row after which the endpoint counts as down, which spares the others their attempts.
+        patience: failures in a row after which the endpoint counts as down, which spares the others
+            their attempts.
     """
 
     patience: int
@@ -504,7 +572,9 @@ class _Run:
         failure = stop or self.failure
         if failure is None:
             if self.rejection and not self.answered:
-                raise EndpointError(f"endpoint '{endpoint}' rejects every request: {self.rejection}")
+                raise EndpointError(
+                    f"endpoint '{endpoint}' rejects every request: {self.rejection}"
+                )
             return
         if not isinstance(failure, EndpointError | BudgetExceeded):
             raise failure
@@ -515,7 +585,9 @@ class _Run:
 
 @dataclass
 class _Meter:
-    """Reservations of one request: a slot of the endpoint, and the most money that an attempt can cost."""
+    """Reservations of one request: a slot of the endpoint, and the most money that an attempt
+    can cost.
+    """
 
     client: Client
     key: str
@@ -528,7 +600,8 @@ class _Meter:
 
         Raises:
             _AlreadyStored: another job has stored the answer meanwhile.
-            BudgetExceeded: the budget does not allow the request, and no request in flight can turn out cheaper.
+            BudgetExceeded: the budget does not allow the request, and no request in flight can turn
+                out cheaper.
         """
         store, slots = self.client.store, self.client.endpoint.concurrency
         while True:
@@ -571,8 +644,12 @@ class _AlreadyStored(Exception):
         self.value = value
 
 
-def _record(canonical: Mapping[str, Any], body: Mapping[str, Any], answer: Answer) -> dict[str, Any]:
-    """Return what is stored of an answer: the request as it was meant and as it was sent, and the answer."""
+def _record(
+    canonical: Mapping[str, Any], body: Mapping[str, Any], answer: Answer
+) -> dict[str, Any]:
+    """Return what is stored of an answer: the request as it was meant and as it was sent, and
+    the answer.
+    """
     kept = dataclasses.asdict(answer)
     for name in ("key", "cached"):
         del kept[name]
@@ -585,7 +662,15 @@ def _answer_from_record(record: Mapping[str, Any], key: str) -> Answer | None:
     try:
         stored = record["answer"]
         usage = Usage(**_known_fields(Usage, stored["usage"]))
-        answer = Answer(**{"status": "ok", **_known_fields(Answer, stored), "usage": usage, "cached": True, "key": key})
+        answer = Answer(
+            **{
+                "status": "ok",
+                **_known_fields(Answer, stored),
+                "usage": usage,
+                "cached": True,
+                "key": key,
+            }
+        )
     except (KeyError, TypeError, AttributeError):
         return None
     return answer if isinstance(answer.text, str) else None

@@ -1,8 +1,9 @@
 """Connection to an OpenAI-compatible endpoint through the client of the package ``openai``.
 
-The package repeats requests, waits as ``Retry-After`` asks and keeps connections open. :class:`MeteredClient`, the HTTP
-client below it, sees every attempt. It adds what the package does not do: accounting of each attempt, bounded answers,
-errors in answers with status 200, no redirects, and no headers but those of the endpoint.
+The package repeats requests, waits as ``Retry-After`` asks and keeps connections open.
+:class:`MeteredClient`, the HTTP client below it, sees every attempt. It adds what the package does
+not do: accounting of each attempt, bounded answers, errors in answers with status 200, no
+redirects, and no headers but those of the endpoint.
 """
 
 import asyncio
@@ -24,7 +25,10 @@ from tripleaudit.llm.endpoint import Endpoint, EndpointError, EndpointUnusable, 
 
 RETRIED_STATUSES = {408, 409, 425, 429}  # and all from 500 on
 REJECTED_STATUSES = {400, 413, 422}  # this request is not acceptable; others may be
-NO_MONEY_CODES = {"insufficient_quota", "billing_hard_limit_reached"}  # sent with 429, but waiting does not help
+NO_MONEY_CODES = {
+    "insufficient_quota",
+    "billing_hard_limit_reached",
+}  # sent with 429, but waiting does not help
 NO_MODEL_CODES = {"model_not_found", "invalid_model"}  # sent with 400 by some servers
 MODERATED = re.compile(r"flagged|moderation|content.?(filter|policy|management)", re.IGNORECASE)
 WAIT_HEADERS = ("retry-after-ms", "retry-after")
@@ -32,8 +36,18 @@ MAX_ANSWER_BYTES = 64 * 2**20  # unpacked
 MAX_MESSAGE_CHARACTERS = 300
 MIN_SECRET_IN_ANSWER = 16  # characters; a shorter key may be a word of an answer
 MIN_SECRET_IN_MESSAGE = 4
-STANDARD_HEADERS = {"accept", "accept-encoding", "connection", "content-length", "content-type", "host", "user-agent"}
-"""Headers of the package that are sent; others hold values of the user's environment (``OPENAI_ORG_ID``, ...)."""
+STANDARD_HEADERS = {
+    "accept",
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "content-type",
+    "host",
+    "user-agent",
+}
+"""Headers of the package that are sent; others hold values of the user's environment
+(``OPENAI_ORG_ID``, ...).
+"""
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +59,9 @@ class Meter(Protocol):
         """Wait until the next attempt may be made; called before each one."""
 
     def lose(self) -> None:
-        """Enter an attempt that the server may have worked on and billed, although no answer came back."""
+        """Enter an attempt that the server may have worked on and billed, although no answer
+        came back.
+        """
 
 
 @dataclass(frozen=True)
@@ -58,7 +74,8 @@ class Reply:
         error: the server's error object.
         retry: whether another attempt may help.
         billed: whether the server may bill the attempt, although there is no answer.
-        wait_headers: ``Retry-After`` and its kin, which the package ``openai`` obeys up to two minutes.
+        wait_headers: ``Retry-After`` and its kin, which the package ``openai`` obeys up to two
+            minutes.
     """
 
     status: int
@@ -86,7 +103,9 @@ CURRENT_CALL: contextvars.ContextVar[Call] = contextvars.ContextVar("current_cal
 
 
 class MeteredClient(httpx2.AsyncClient):
-    """HTTP client that accounts for each attempt, the retries of the package ``openai`` included."""
+    """HTTP client that accounts for each attempt, the retries of the package ``openai``
+    included.
+    """
 
     def __init__(self, connection: "Connection", **options: Any) -> None:
         super().__init__(follow_redirects=False, **options)
@@ -98,7 +117,9 @@ class MeteredClient(httpx2.AsyncClient):
         await call.meter.reserve()
         call.attempts += 1
         call.reply, call.failure = None, ""
-        standard = {name: value for name, value in request.headers.items() if name in STANDARD_HEADERS}
+        standard = {
+            name: value for name, value in request.headers.items() if name in STANDARD_HEADERS
+        }
         request.headers = httpx2.Headers({**standard, **self.connection.headers})
         try:
             call.reply = await self._attempt(call, request, options)
@@ -106,23 +127,36 @@ class MeteredClient(httpx2.AsyncClient):
             raise
         except Exception as error:
             problem = self.connection.clean(str(error) or type(error).__name__)
-            call.failure = problem if problem.startswith("no answer") else f"the connection failed ({problem})"
+            call.failure = (
+                problem if problem.startswith("no answer") else f"the connection failed ({problem})"
+            )
             self.connection.warn(call)
             raise
         if call.reply.payload is None:
             self.connection.warn(call)
-        headers = {**call.reply.wait_headers, "x-should-retry": "true" if call.reply.retry else "false"}
+        headers = {
+            **call.reply.wait_headers,
+            "x-should-retry": "true" if call.reply.retry else "false",
+        }
         return httpx2.Response(call.reply.status, headers=headers, json={}, request=request)
 
-    async def _attempt(self, call: Call, request: httpx2.Request, options: Mapping[str, Any]) -> Reply:
+    async def _attempt(
+        self, call: Call, request: httpx2.Request, options: Mapping[str, Any]
+    ) -> Reply:
         seconds = self.connection.endpoint.timeout
         try:
             async with asyncio.timeout(seconds):
-                response = await super().send(request, **{**options, "stream": True, "follow_redirects": False})
+                response = await super().send(
+                    request, **{**options, "stream": True, "follow_redirects": False}
+                )
                 call.reached = True
                 body = await _read_body(response)
             reply = self.connection.interpret(response, body, call.rows)
-        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.UnsupportedProtocol):  # nothing was sent
+        except (
+            httpx2.ConnectError,
+            httpx2.ConnectTimeout,
+            httpx2.UnsupportedProtocol,
+        ):  # nothing was sent
             raise
         except (TimeoutError, httpx2.TimeoutException):
             call.reached = True
@@ -140,20 +174,23 @@ class MeteredClient(httpx2.AsyncClient):
 class Connection:
     """Connections to one endpoint, for one event loop.
 
-    Keys are read from the environment here and nowhere else. They are removed from every message, because servers like
-    to repeat them, and from answers where they are too long to be a word.
+    Keys are read from the environment here and nowhere else. They are removed from every message,
+    because servers like to repeat them, and from answers where they are too long to be a word.
 
     Args:
         base_url: replaces the endpoint's own address (a server that was started on a free port).
 
     Raises:
-        EndpointUnusable: there is no address, or an environment variable is not set or cannot be sent in a header.
+        EndpointUnusable: there is no address, or an environment variable is not set or cannot be
+            sent in a header.
     """
 
     def __init__(self, endpoint: Endpoint, base_url: str | None = None) -> None:
         base_url = base_url or endpoint.base_url
         if base_url is None:
-            raise EndpointUnusable(f"endpoint '{endpoint.name}' has no address: its local server is not running")
+            raise EndpointUnusable(
+                f"endpoint '{endpoint.name}' has no address: its local server is not running"
+            )
         for name in ("httpx2", "httpcore2", "openai"):  # they log every request
             logging.getLogger(name).setLevel(logging.WARNING)
         self.endpoint = endpoint
@@ -179,11 +216,13 @@ class Connection:
         await self._openai.close()
 
     async def post(self, path: str, body: Mapping[str, Any], meter: Meter) -> dict[str, Any]:
-        """Send a request to ``/chat/completions`` or ``/embeddings``, repeatedly if need be, and return the answer.
+        """Send a request to ``/chat/completions`` or ``/embeddings``, repeatedly if need be, and
+        return the answer.
 
         Raises:
             RequestRejected: the server refuses this request; sending it again would not help.
-            EndpointUnusable: no request can work (401, 403, 404, no quota, a redirect), or none reached the server.
+            EndpointUnusable: no request can work (401, 403, 404, no quota, a redirect), or none
+                reached the server.
             EndpointError: every attempt failed.
         """
         call = Call(meter, "choices" if path == "/chat/completions" else "data")
@@ -221,22 +260,30 @@ class Connection:
         status = response.status_code
         if 300 <= status < 400:
             target = self.clean(response.headers.get("location", "nowhere").partition("?")[0])
-            return Reply(status, problem=f"redirects to {target}; set that as 'base_url' if you trust it")
+            return Reply(
+                status, problem=f"redirects to {target}; set that as 'base_url' if you trust it"
+            )
         text = _decode(body, response.charset_encoding)
         if status >= 400:
             reply = self._refusal(status, _read_json(text), text)
-            wait = {name: response.headers[name] for name in WAIT_HEADERS if name in response.headers}
+            wait = {
+                name: response.headers[name] for name in WAIT_HEADERS if name in response.headers
+            }
             return replace(reply, wait_headers=wait)
         content_type = response.headers.get("content-type", "no content type")
         if "event-stream" in content_type or text.lstrip().startswith(("data:", "event:")):
-            raise EndpointUnusable("answers with an event stream; use a server that sends one JSON object")
+            raise EndpointUnusable(
+                "answers with an event stream; use a server that sends one JSON object"
+            )
         try:
             payload = _first_json(text)
         except RecursionError:
             raise EndpointUnusable("answers with JSON that is nested too deeply") from None
         except ValueError:
             start = self.clean(" ".join(text[:60].split())) or "nothing in it"
-            return Reply(500, problem=f"malformed answer ({content_type}: {start})", retry=True, billed=True)
+            return Reply(
+                500, problem=f"malformed answer ({content_type}: {start})", retry=True, billed=True
+            )
         return self._answer(payload, rows)
 
     def _answer(self, payload: Any, rows: str) -> Reply:
@@ -251,28 +298,43 @@ class Connection:
         first = answer[rows][0]
         if first.get("finish_reason") == "error" or first.get("error"):
             message = self.clean(_message_of(first.get("error"), "no reason given"))
-            return Reply(500, problem=f"the model's provider failed ({message})", retry=True, billed=True)
+            return Reply(
+                500, problem=f"the model's provider failed ({message})", retry=True, billed=True
+            )
         return Reply(200, payload=answer)
 
     def _refusal(self, status: int, body: Any, text: str) -> Reply:
-        """Return the outcome of an error status, which some servers put into the body of a good one."""
+        """Return the outcome of an error status, which some servers put into the body of a good
+        one.
+        """
         error = _error_object(body)
         codes = {str(error.get("code")), str(error.get("type"))}
         final = bool(codes & (NO_MONEY_CODES | NO_MODEL_CODES))
         retry = not final and (status in RETRIED_STATUSES or status >= 500)
         message = self.clean(_message_of(body, text))
-        return Reply(status, problem=f"status {status}: {message}", error={**error, "message": message}, retry=retry)
+        return Reply(
+            status,
+            problem=f"status {status}: {message}",
+            error={**error, "message": message},
+            retry=retry,
+        )
 
     def _failure(self, call: Call) -> Exception:
         """Return the error of a request whose attempts have all failed."""
         reply = call.reply
         if reply is None:
-            kind = EndpointError if call.reached else EndpointUnusable  # other requests would not get there either
-            return kind(f"{self.where} does not answer after {call.attempts} attempts: {call.failure}")
+            kind = (
+                EndpointError if call.reached else EndpointUnusable
+            )  # other requests would not get there either
+            return kind(
+                f"{self.where} does not answer after {call.attempts} attempts: {call.failure}"
+            )
         if reply.retry:
             waits = ", ".join(f"{name}: {value}" for name, value in reply.wait_headers.items())
             problem = f"{reply.problem} ({waits})" if waits else reply.problem
-            return EndpointError(f"{self.where} does not answer after {call.attempts} attempts: {problem}")
+            return EndpointError(
+                f"{self.where} does not answer after {call.attempts} attempts: {problem}"
+            )
         if 300 <= reply.status < 400:
             return EndpointUnusable(f"{self.where} {reply.problem}")
         codes = {str(reply.error.get("code")), str(reply.error.get("type"))}
@@ -283,7 +345,9 @@ class Connection:
 
 def _is_rejection(reply: Reply) -> bool:
     """Return whether a server refuses one request, not all of them."""
-    moderated = "reasons" in str(reply.error.get("metadata")) or MODERATED.search(str(reply.error.get("message")))
+    moderated = "reasons" in str(reply.error.get("metadata")) or MODERATED.search(
+        str(reply.error.get("message"))
+    )
     return reply.status in REJECTED_STATUSES or (reply.status == 403 and bool(moderated))
 
 
@@ -293,7 +357,9 @@ def _headers_of(endpoint: Endpoint) -> tuple[dict[str, str], list[str]]:
     secrets = []
     for name, value in endpoint.headers.items():
         if value.startswith("env:"):
-            headers[name] = _read_variable(endpoint, value.removeprefix("env:"), f"the header '{name}'")
+            headers[name] = _read_variable(
+                endpoint, value.removeprefix("env:"), f"the header '{name}'"
+            )
             secrets.append(headers[name])
     if endpoint.api_key_env:
         key = _read_variable(endpoint, endpoint.api_key_env, "the key of the endpoint")
@@ -308,7 +374,9 @@ def _read_variable(endpoint: Endpoint, name: str, purpose: str) -> str:
     if not value:
         raise EndpointUnusable(f"{where} is not set; expected it to hold {purpose}")
     if not value.isascii():
-        raise EndpointUnusable(f"{where} holds a character outside ASCII; expected {purpose} in one line of ASCII")
+        raise EndpointUnusable(
+            f"{where} holds a character outside ASCII; expected {purpose} in one line of ASCII"
+        )
     if not value.isprintable():
         problem = "holds a line break or another control character"
         raise EndpointUnusable(f"{where} {problem}; expected {purpose} in one line of ASCII")
@@ -321,7 +389,9 @@ async def _read_body(response: httpx2.Response) -> bytes:
         async for part in response.aiter_bytes():
             data += part
             if len(data) > MAX_ANSWER_BYTES:
-                raise EndpointUnusable(f"sends more than {MAX_ANSWER_BYTES >> 20} MB for one answer")
+                raise EndpointUnusable(
+                    f"sends more than {MAX_ANSWER_BYTES >> 20} MB for one answer"
+                )
     finally:
         await response.aclose()
     return bytes(data)
@@ -350,7 +420,9 @@ def _read_json(text: str) -> Any:
 
 
 def _with_ordered_rows(payload: Any, rows: str) -> dict[str, Any] | None:
-    """Return an answer with its rows (choices, data) in order and without lone surrogates; None if it has no rows."""
+    """Return an answer with its rows (choices, data) in order and without lone surrogates; None
+    if it has no rows.
+    """
     found = payload.get(rows) if isinstance(payload, dict) else None
     if not isinstance(found, list) or not found or not all(isinstance(row, dict) for row in found):
         return None
@@ -370,6 +442,12 @@ def _message_of(body: Any, text: str) -> str:
     """Return the server's message, on one line and shortened."""
     if isinstance(body, dict):
         inner = body.get("error", body)
-        body = inner.get("message", inner.get("detail", inner)) if isinstance(inner, dict) else inner
+        body = (
+            inner.get("message", inner.get("detail", inner)) if isinstance(inner, dict) else inner
+        )
     message = " ".join(str(body or text).split())
-    return message if len(message) <= MAX_MESSAGE_CHARACTERS else f"{message[:MAX_MESSAGE_CHARACTERS]}…"
+    return (
+        message
+        if len(message) <= MAX_MESSAGE_CHARACTERS
+        else f"{message[:MAX_MESSAGE_CHARACTERS]}…"
+    )

@@ -1,9 +1,11 @@
-"""Iterated calls in one thread with extraction history, and a new thread where the context limit is reached.
+"""Iterated calls in one thread with extraction history, and a new thread where the context limit is
+reached.
 
-MINEA, section 4.1: pieces of a document are shown one after the other in one conversation; each is queried about once
-and then ``iterations`` times again; what was extracted before stays in the history. Nothing here sends anything:
-:func:`converse` is a generator that yields requests and is sent their answers, so a client can run many conversations
-side by side, and anything else (:func:`answered`) can answer in its place.
+MINEA, section 4.1: pieces of a document are shown one after the other in one conversation; each is
+queried about once and then ``iterations`` times again; what was extracted before stays in the
+history. Nothing here sends anything: :func:`converse` is a generator that yields requests and is
+sent their answers, so a client can run many conversations side by side, and anything else
+(:func:`answered`) can answer in its place.
 """
 
 import math
@@ -33,7 +35,8 @@ class Talk:
 
     Attributes:
         opening: the system message: schema and instructions.
-        show: ``(piece index, number of pieces, text) -> message`` that shows a piece for the first time.
+        show: ``(piece index, number of pieces, text) -> message`` that shows a piece for the first
+            time.
         more: ``(piece index, number of pieces) -> message`` that asks for what is not listed yet.
         remind: ``(the parser's notes) -> message`` after an answer that cannot be read.
         parse: ``(text, answer status) -> Parsed``.
@@ -80,7 +83,9 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One call: where it stands, what was read in its answer, and all answers that it took; the last one counts."""
+    """One call: where it stands, what was read in its answer, and all answers that it took; the
+    last one counts.
+    """
 
     piece: int
     iteration: int
@@ -101,7 +106,9 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A thread as it stands: its messages and number. Branches start from a copy, because nothing here changes."""
+    """A thread as it stands: its messages and number. Branches start from a copy, because
+    nothing here changes.
+    """
 
     messages: tuple[Message, ...] = ()
     thread: int = 0
@@ -124,8 +131,8 @@ class TokenCounter:
     """Counts the tokens of messages.
 
     Args:
-        encode: text -> number of tokens; without it, the number is learned from the usage that the server reports:
-            three characters a token at first, then the densest text seen so far.
+        encode: text -> number of tokens; without it, the number is learned from the usage that the
+            server reports: three characters a token at first, then the densest text seen so far.
         overhead: tokens that a chat template adds to each message.
     """
 
@@ -146,7 +153,9 @@ class TokenCounter:
         prefix, tokens = self._known
         if len(prefix) > len(messages) or tuple(messages[: len(prefix)]) != prefix:
             prefix, tokens = (), 0
-        return tokens + sum(self.text(m["content"]) + self._overhead for m in messages[len(prefix) :])
+        return tokens + sum(
+            self.text(m["content"]) + self._overhead for m in messages[len(prefix) :]
+        )
 
     def observe(self, messages: Sequence[Message], answer: Answer) -> None:
         """Learn from the usage of an answer to ``messages``; estimated usage teaches nothing."""
@@ -163,7 +172,8 @@ def counters(tokenizer: str | Path | None) -> Callable[[], TokenCounter]:
     """Return what makes a counter for each conversation.
 
     Args:
-        tokenizer: a ``tokenizer.json`` that counts, or the folder that holds it; without one, counters learn.
+        tokenizer: a ``tokenizer.json`` that counts, or the folder that holds it; without one,
+            counters learn.
 
     Raises:
         UserError: the file is missing or is no tokenizer.
@@ -180,23 +190,32 @@ def counters(tokenizer: str | Path | None) -> Callable[[], TokenCounter]:
         counting = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises bare Exceptions
         raise UserError(f"{path}: not a tokenizer.json ({error})") from error
-    return lambda: TokenCounter(lambda text: len(counting.encode(text, add_special_tokens=False).ids))
+    return lambda: TokenCounter(
+        lambda text: len(counting.encode(text, add_special_tokens=False).ids)
+    )
 
 
 def converse(
-    shown: Sequence[Piece], talk: Talk, limits: Limits, counter: TokenCounter, state: State | None = None
+    shown: Sequence[Piece],
+    talk: Talk,
+    limits: Limits,
+    counter: TokenCounter,
+    state: State | None = None,
 ) -> Generator[Request, Answer, Conversation]:
     """Ask about every piece of a document, in order.
 
-    A new thread begins where the history, the message and the reserve exceed the context; iterating ends there, too.
-    An answer that cannot be read is asked for once more with a reminder; then the call is given up and recorded.
+    A new thread begins where the history, the message and the reserve exceed the context; iterating
+    ends there, too. An answer that cannot be read is asked for once more with a reminder; then the
+    call is given up and recorded.
 
     Args:
-        shown: pieces in order; one that is too long for an empty thread is split further, never cut silently.
+        shown: pieces in order; one that is too long for an empty thread is split further, never cut
+            silently.
         state: continue this thread instead of opening one.
 
     Raises:
-        UserError: the context cannot hold the instructions, a bit of text and the reserve. Raised before any request.
+        UserError: the context cannot hold the instructions, a bit of text and the reserve. Raised
+            before any request.
     """
     total = len(shown)
     parts = [part for piece in shown for part in fitting(piece, total, talk, limits, counter)]
@@ -220,7 +239,9 @@ def converse(
     return Conversation(tuple(turns), thread.state)
 
 
-def fitting(piece: Piece, total: int, talk: Talk, limits: Limits, counter: TokenCounter) -> Iterator[Piece]:
+def fitting(
+    piece: Piece, total: int, talk: Talk, limits: Limits, counter: TokenCounter
+) -> Iterator[Piece]:
     """Yield ``piece``, or its parts if an empty thread cannot hold it; they keep its index.
 
     Raises:
@@ -245,7 +266,9 @@ def fitting(piece: Piece, total: int, talk: Talk, limits: Limits, counter: Token
         yield from fitting(Piece(piece.index, tuple(half)), total, talk, limits, counter)
 
 
-def answered(conversation: Generator[Request, Answer, Any], answer: Callable[[Request], Answer]) -> Any:
+def answered(
+    conversation: Generator[Request, Answer, Any], answer: Callable[[Request], Answer]
+) -> Any:
     """Run a generator of requests to its end and return its result."""
     try:
         request = next(conversation)
@@ -277,27 +300,41 @@ class _Thread:
         tokens = self.counter.messages([*self.state.messages, *messages])
         return tokens + self.limits.reserve <= self.limits.context
 
-    def query(self, message: Message, piece: int, iteration: int) -> Generator[Request, Answer, Turn]:
+    def query(
+        self, message: Message, piece: int, iteration: int
+    ) -> Generator[Request, Answer, Turn]:
         sent = [message]
         answer, parsed = yield from self._send(sent)
         answers = (answer,)
         if parsed.status in ("failed", "refused") and answer.status != "error":
-            again = [message, _said("assistant", answer.text), _said("user", self.talk.remind("; ".join(parsed.notes)))]
+            again = [
+                message,
+                _said("assistant", answer.text),
+                _said("user", self.talk.remind("; ".join(parsed.notes))),
+            ]
             if self.fits(*again):
                 answer, parsed = yield from self._send(again)
                 answers = (*answers, answer)
         usable = parsed.status not in ("failed", "refused")
         kept = answer.text if usable else self.talk.nothing
-        if answer.status != "error":  # the exchange enters the history as if it had worked the first time
-            self.state = State((*self.state.messages, message, _said("assistant", kept)), self.state.thread)
+        if (
+            answer.status != "error"
+        ):  # the exchange enters the history as if it had worked the first time
+            self.state = State(
+                (*self.state.messages, message, _said("assistant", kept)), self.state.thread
+            )
         return Turn(piece, iteration, self.state.thread, parsed, answers)
 
-    def _send(self, messages: Sequence[Message]) -> Generator[Request, Answer, tuple[Answer, Parsed]]:
+    def _send(
+        self, messages: Sequence[Message]
+    ) -> Generator[Request, Answer, tuple[Answer, Parsed]]:
         prompt = (*self.state.messages, *messages)
         answer = yield Request(prompt, schema=self.talk.schema, max_tokens=self.limits.reserve)
         self.counter.observe(prompt, answer)
         if answer.status == "error":
-            return answer, Parsed([], "failed", (f"the server rejected the request: {answer.error}",))
+            return answer, Parsed(
+                [], "failed", (f"the server rejected the request: {answer.error}",)
+            )
         return answer, self.talk.parse(answer.text, answer.status)
 
 

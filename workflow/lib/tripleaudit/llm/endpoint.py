@@ -16,9 +16,15 @@ from tripleaudit.core.errors import UserError
 from tripleaudit.core.fields import Count, Number, Positive, Processes, Section, mistakes
 from tripleaudit.llm.prices import Prices, Usage
 
-CONTEXT = 4096  # tokens of prompt and answer together of a local model, where its endpoint names none
+CONTEXT = (
+    4096  # tokens of prompt and answer together of a local model, where its endpoint names none
+)
 THOUGHT = 4096  # tokens added to every limit of a model that reasons, where the endpoint names none
-LOCAL_DEFAULTS = {"timeout": 600, "concurrency": 1, "context": CONTEXT}  # of a model that a job serves itself
+LOCAL_DEFAULTS = {
+    "timeout": 600,
+    "concurrency": 1,
+    "context": CONTEXT,
+}  # of a model that a job serves itself
 
 
 class EndpointError(UserError):
@@ -52,11 +58,17 @@ class Endpoint(Section):
     model: str = ""
     """The model's name at the endpoint; by default the registered name under `serve`."""
     api_key_env: str | None = None
-    """Name of the environment variable that holds the key, never the key itself; null sends none."""
+    """Name of the environment variable that holds the key, never the key itself; null sends
+    none.
+    """
     serve: Serve | None = None
     prices: Prices = Prices()
-    """Money per million tokens, as your service charges it; by default none. A budget requires them."""
-    temperature: int | float | None = Field(0, ge=0, le=2)  # kept as written, because parameters of rules hold it
+    """Money per million tokens, as your service charges it; by default none. A budget requires
+    them.
+    """
+    temperature: int | float | None = Field(
+        0, ge=0, le=2
+    )  # kept as written, because parameters of rules hold it
     """Sampling temperature, 0 is greedy; null leaves it to the server."""
     max_tokens: Number = 800
     """Most tokens of an answer."""
@@ -65,13 +77,17 @@ class Endpoint(Section):
     top_p: int | float | None = Field(None, le=1, gt=0)
     """Nucleus sampling; null leaves it to the server."""
     reasoning_effort: str | None = None
-    """How long a reasoning model thinks, as the server calls it (low, medium, high); null leaves it out."""
+    """How long a reasoning model thinks, as the server calls it (low, medium, high); null leaves
+    it out.
+    """
     reasoning_tokens: Count | None = None
     """Tokens added to every limit where the model reasons before it answers; null is 4096."""
     extra: dict[str, Any] = {}
     """Further fields of every request, as the server defines them."""
     headers: dict[str, str] = {}
-    """Further headers of every request; `env:NAME` takes a value from the environment variable NAME."""
+    """Further headers of every request; `env:NAME` takes a value from the environment variable
+    NAME.
+    """
     query: dict[str, str] = {}
     """Further query parameters of every request, such as api-version."""
     structured: Literal["auto", "json_schema", "off"] = "auto"
@@ -80,12 +96,16 @@ class Endpoint(Section):
     """Tokens that prompt and answer may have together; iterated extraction restarts its thread there. Null is no limit;
     the default of a local model is 4096."""
     concurrency: Processes = 4
-    """Most requests in flight, over all jobs that share the cache; the default of a local model is 1."""
+    """Most requests in flight, over all jobs that share the cache; the default of a local model
+    is 1.
+    """
     timeout: Positive = 120
     """Seconds for one attempt; the default of a local model is 600."""
     max_retries: Count = 6
     """Further attempts after 408, 409, 425, 429, 5xx, a lost connection or a time-out."""
-    name: SkipJsonSchema[str] = Field("endpoint", exclude=True)  # in the configuration, for messages
+    name: SkipJsonSchema[str] = Field(
+        "endpoint", exclude=True
+    )  # in the configuration, for messages
 
     def __init__(self, base_url: str | None = None, model: str = "", **values: Any) -> None:
         super().__init__(**{"base_url": base_url, "model": model, **values})
@@ -96,12 +116,18 @@ class Endpoint(Section):
         """Drop nulls that stand for defaults, and add the defaults of a local model."""
         if not isinstance(values, Mapping):
             return values
-        given = {key: value for key, value in values.items() if value is not None or key == "temperature"}
+        given = {
+            key: value for key, value in values.items() if value is not None or key == "temperature"
+        }
         serve = given.get("serve")
         if serve is None:
             return given
-        source = serve.get("source", "") if isinstance(serve, Mapping) else getattr(serve, "source", "")
-        if not given.get("model") and re.fullmatch(r"[\w.-]+", str(source)):  # a registered name, no address
+        source = (
+            serve.get("source", "") if isinstance(serve, Mapping) else getattr(serve, "source", "")
+        )
+        if not given.get("model") and re.fullmatch(
+            r"[\w.-]+", str(source)
+        ):  # a registered name, no address
             given["model"] = source
         return {**LOCAL_DEFAULTS, **given}
 
@@ -116,7 +142,9 @@ class Endpoint(Section):
         try:
             endpoint = cls.model_validate({**values, "name": name})
         except ValidationError as error:
-            raise UserError("; ".join(mistake.sentence(where) for mistake in mistakes(error, cls))) from None
+            raise UserError(
+                "; ".join(mistake.sentence(where) for mistake in mistakes(error, cls))
+            ) from None
         for problem in endpoint.contradictions():
             raise UserError(f"{where}: {problem}")
         return endpoint
@@ -129,7 +157,9 @@ class Endpoint(Section):
             yield "'model' is missing; expected the model's name at the endpoint"
         if self.base_url is not None:
             yield from _problems_of_address(self.base_url)
-        if self.api_key_env is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", self.api_key_env):
+        if self.api_key_env is not None and not re.fullmatch(
+            r"[A-Za-z_][A-Za-z0-9_]{0,63}", self.api_key_env
+        ):
             yield "'api_key_env' must be the name of an environment variable, not the key itself"
         if self.extra.get("stream") or self.extra.get("n", 1) != 1:
             yield "'extra' must not request a stream or several answers"
@@ -160,9 +190,12 @@ class Request:
     """One chat request; fields that are None take the endpoint's value.
 
     Attributes:
-        messages: ``({"role": "system" | "user" | "assistant", "content": str}, …)``, several turns allowed.
-        schema: JSON schema of the answer, sent as a structured-output request where the server offers it.
-        sample: tells requests with equal messages apart, which have a cache entry each; it is not sent.
+        messages: ``({"role": "system" | "user" | "assistant", "content": str}, …)``, several turns
+            allowed.
+        schema: JSON schema of the answer, sent as a structured-output request where the server
+            offers it.
+        sample: tells requests with equal messages apart, which have a cache entry each; it is not
+            sent.
     """
 
     messages: Sequence[Mapping[str, str]]
@@ -174,12 +207,18 @@ class Request:
     sample: int = 0
 
     def body(self, endpoint: Endpoint) -> dict[str, Any]:
-        """Return the fields that decide the answer, as the server gets them (without the schema)."""
+        """Return the fields that decide the answer, as the server gets them (without the
+        schema).
+        """
         fields = {
             "model": endpoint.model,
-            "messages": [{"role": item["role"], "content": item["content"]} for item in self.messages],
+            "messages": [
+                {"role": item["role"], "content": item["content"]} for item in self.messages
+            ],
             "max_tokens": self.max_tokens or endpoint.max_tokens,
-            "temperature": _float(endpoint.temperature if self.temperature is None else self.temperature),
+            "temperature": _float(
+                endpoint.temperature if self.temperature is None else self.temperature
+            ),
             "seed": endpoint.seed if self.seed is None else self.seed,
             "top_p": _float(endpoint.top_p),
             "reasoning_effort": endpoint.reasoning_effort,
@@ -196,7 +235,9 @@ class Request:
         return extra_limit or self.max_tokens or endpoint.max_tokens
 
     def canonical(self, endpoint: Endpoint) -> dict[str, Any]:
-        """Return the fields that identify this request: its body, schema and sample; nothing about transport."""
+        """Return the fields that identify this request: its body, schema and sample; nothing
+        about transport.
+        """
         canonical = self.body(endpoint)
         if endpoint.serve:
             canonical["server"] = "llama.cpp"
@@ -217,14 +258,15 @@ class Answer:
 
     Attributes:
         text: without the model's thought.
-        status: ``ok``; ``truncated`` (token limit); ``refused``; ``error`` (the server rejects this request).
+        status: ``ok``; ``truncated`` (token limit); ``refused``; ``error`` (the server rejects this
+            request).
         cost: what the answer cost when it was paid for, also if that was earlier.
         cached: whether it came from the cache, so that nothing was sent now.
         key: the request's key.
         error: the server's message for ``error``.
         reasoning: the model's thought, where the server shows it.
-        served: what answered: the ``model`` and ``fingerprint`` that the server names, its ``id`` of the answer, and
-            ``created`` (seconds since 1970).
+        served: what answered: the ``model`` and ``fingerprint`` that the server names, its ``id``
+            of the answer, and ``created`` (seconds since 1970).
     """
 
     text: str
@@ -241,12 +283,15 @@ class Answer:
 
 def canonical_key(value: Any) -> str:
     """Return the SHA-256 of a JSON value in its canonical form (sorted keys, no blanks)."""
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(
+        value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
+    )
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def tokens_at_most(canonical: Mapping[str, Any]) -> int:
-    """Return an upper bound of a request's prompt tokens: a byte-level vocabulary never needs more than the bytes.
+    """Return an upper bound of a request's prompt tokens: a byte-level vocabulary never needs more
+    than the bytes.
 
     The constant covers what chat templates add (role marks, a default system message).
     """
@@ -267,7 +312,9 @@ def _float(value: float | None) -> float | None:
 
 
 def bill(answers: Iterable[Answer]) -> dict[str, Any]:
-    """Return the usage and cost of answers, whoever paid for them, and what served them; equal ones count once."""
+    """Return the usage and cost of answers, whoever paid for them, and what served them; equal
+    ones count once.
+    """
     distinct = list({answer.key: answer for answer in answers}.values())
     times = [answer.served.get("created") for answer in distinct]
     known_times = [time for time in times if isinstance(time, int | float)]

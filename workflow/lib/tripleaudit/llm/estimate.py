@@ -17,11 +17,10 @@ class Estimate:
     """Requests, tokens and money of what is still to be sent.
 
     Attributes:
-        total, cached, to_pay: distinct requests: all, stored ones, and the rest.
-        prompt_tokens: about how many tokens the rest sends (four bytes a token).
-        completion_tokens: about how many come back, by the mean of the stored answers; the limit without any.
-        completion_limit: most tokens that can come back.
-        cost, cost_limit: money for about, and for at most, these tokens.
+        total, cached, to_pay: distinct requests: all, stored ones, and the rest. prompt_tokens:
+        about how many tokens the rest sends (four bytes a token). completion_tokens: about how many
+        come back, by the mean of the stored answers; the limit without any. completion_limit: most
+        tokens that can come back. cost, cost_limit: money for about, and for at most, these tokens.
     """
 
     total: int = 0
@@ -54,12 +53,18 @@ def estimate(client: "Client", requests: Iterable[Request]) -> Estimate:
             continue
         to_pay += 1
         prompt += sum(tokens_about(item["content"]) for item in request.messages)
-        prompt += tokens_about(json.dumps(request.schema)) if "schema" in request.canonical(endpoint) else 0
+        prompt += (
+            tokens_about(json.dumps(request.schema))
+            if "schema" in request.canonical(endpoint)
+            else 0
+        )
         limit += longest_answer(client, request)
     about = min(limit, round(to_pay * completion / cached)) if cached else limit
     prices = endpoint.prices
     cost = prices.cost(prompt, about)
-    return Estimate(len(seen), cached, to_pay, prompt, about, limit, cost, prices.cost(prompt, limit))
+    return Estimate(
+        len(seen), cached, to_pay, prompt, about, limit, cost, prices.cost(prompt, limit)
+    )
 
 
 def estimate_embeddings(client: "Client", texts: Iterable[str]) -> Estimate:
@@ -73,7 +78,9 @@ def estimate_embeddings(client: "Client", texts: Iterable[str]) -> Estimate:
 
 
 def longest_answer(client: "Client", request: Request) -> int:
-    """Return the limit of an answer in tokens, with those of reasoning where the model is known to reason."""
+    """Return the limit of an answer in tokens, with those of reasoning where the model is known
+    to reason.
+    """
     endpoint = client.endpoint
     reasons = client.known.reasons or endpoint.reasoning_tokens
     return request.limit(endpoint) + (endpoint.thought if reasons else 0)
@@ -86,9 +93,11 @@ def longest_entity(filler: str) -> Any:
 
 @dataclass
 class DryRun:
-    """Driver that answers from the cache, or else with the longest possible answer, and counts requests.
+    """Driver that answers from the cache, or else with the longest possible answer, and counts
+    requests.
 
-    Conversations run as they would with a model that always uses its token limit, so the estimate is an upper bound.
+    Conversations run as they would with a model that always uses its token limit, so the estimate
+    is an upper bound.
 
     Attributes:
         answer_of: returns the JSON value of an answer that contains a given text.
@@ -104,7 +113,9 @@ class DryRun:
 
     def drive(self, conversations: Mapping[Any, Generator[Request, Answer, Any]]) -> dict[Any, Any]:
         """Run the conversations and return their results."""
-        return {key: answered(conversation, self._answer) for key, conversation in conversations.items()}
+        return {
+            key: answered(conversation, self._answer) for key, conversation in conversations.items()
+        }
 
     def _answer(self, request: Request) -> Answer:
         stored = self.client.lookup(request)

@@ -1,11 +1,13 @@
-"""A local language model behind the protocol of every other endpoint: llama.cpp's server, in a process of its own.
+"""A local language model behind the protocol of every other endpoint: llama.cpp's server, in a
+process of its own.
 
-:class:`LocalServer` starts ``python -m tripleaudit.llm.llama`` when it is first needed. That process ends with its
-standard input, so it never outlives the process that started it, however that ended.
+:class:`LocalServer` starts ``python -m tripleaudit.llm.llama`` when it is first needed. That
+process ends with its standard input, so it never outlives the process that started it, however that
+ended.
 
-One request at a time; what a prompt shares with the one before is not read again. Keys and values are kept in 8 bits,
-which llama.cpp reads token by token, and so do its kernels for the shipped model's weights: an answer depends on its
-request alone, to the last bit.
+One request at a time; what a prompt shares with the one before is not read again. Keys and values
+are kept in 8 bits, which llama.cpp reads token by token, and so do its kernels for the shipped
+model's weights: an answer depends on its request alone, to the last bit.
 """
 
 import importlib.util
@@ -42,11 +44,13 @@ def check_gguf(path: str | Path) -> Path:
 
 
 class LocalServer:
-    """A server that is started when it is first needed and runs until :meth:`stop` or the end of this process.
+    """A server that is started when it is first needed and runs until :meth:`stop` or the end of
+    this process.
 
     Args:
         log_file: output of the server; None keeps it in a temporary file.
-        context: tokens that prompt and answer may have together; None for :data:`.endpoint.CONTEXT`.
+        context: tokens that prompt and answer may have together; None for
+            :data:`.endpoint.CONTEXT`.
     """
 
     def __init__(
@@ -78,12 +82,23 @@ class LocalServer:
         if self._log is None:
             if self.log_file is not None:
                 Path(self.log_file).parent.mkdir(parents=True, exist_ok=True)
-            self._log = Path(self.log_file).open("w+b") if self.log_file else tempfile.TemporaryFile()  # noqa: SIM115
+            if self.log_file:
+                self._log = Path(self.log_file).open("w+b")  # noqa: SIM115
+            else:
+                self._log = tempfile.TemporaryFile()  # noqa: SIM115
         path = os.pathsep.join(filter(None, [str(PACKAGE.parent), os.environ.get("PYTHONPATH")]))
         # threads that spin while they wait stall a busy machine
         environment = {"OMP_WAIT_POLICY": "PASSIVE", **os.environ, "PYTHONPATH": path}
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "tripleaudit.llm.llama", self.gguf, str(self.context), str(self.threads)],
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                "tripleaudit.llm.llama",
+                self.gguf,
+                str(self.context),
+                str(self.threads),
+            ],
             env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -97,7 +112,9 @@ class LocalServer:
             self._end()
             self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - 400))
             said = " ".join(self._log.read().decode("utf-8", "replace").split())
-            raise UserError(f"{self.gguf}: this model cannot be served: {said or 'the server said nothing'}")
+            raise UserError(
+                f"{self.gguf}: this model cannot be served: {said or 'the server said nothing'}"
+            )
         log.info("local model %s is ready after %.1f s", self.gguf.stem, time.monotonic() - began)
         return self._url
 
@@ -111,7 +128,9 @@ class LocalServer:
     def _end(self) -> None:
         if self._process is not None:
             try:
-                self._process.communicate(timeout=STOP_SECONDS)  # closes its input, at which it ends
+                self._process.communicate(
+                    timeout=STOP_SECONDS
+                )  # closes its input, at which it ends
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()

@@ -10,8 +10,8 @@ from tripleaudit.core.fields import NotNegative, Section
 class Usage:
     """Tokens of one request as the server counted them; ``estimated`` when it did not.
 
-    ``reasoning_tokens`` are part of ``completion_tokens``, ``cached_tokens`` (prompt cache of the server) part of
-    ``prompt_tokens``.
+    ``reasoning_tokens`` are part of ``completion_tokens``, ``cached_tokens`` (prompt cache of the
+    server) part of ``prompt_tokens``.
     """
 
     prompt_tokens: int = 0
@@ -50,7 +50,10 @@ class Prices(Section):
     def of(self, usage: Usage) -> float:
         """Return the money for one answered request."""
         cheaper = self.input - (self.input if self.cached_input is None else self.cached_input)
-        return self.cost(usage.prompt_tokens, usage.completion_tokens) - usage.cached_tokens * cheaper / 1e6
+        return (
+            self.cost(usage.prompt_tokens, usage.completion_tokens)
+            - usage.cached_tokens * cheaper / 1e6
+        )
 
     def __bool__(self) -> bool:
         return bool(self.input or self.output)

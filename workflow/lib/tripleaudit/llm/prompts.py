@@ -1,4 +1,5 @@
-"""Prompts as files: a YAML file holds the messages, with ``{{name}}`` for what is filled in, and the answer's schema.
+"""Prompts as files: a YAML file holds the messages, with ``{{name}}`` for what is filled in, and
+the answer's schema.
 
 description: one line for people
 messages:
@@ -64,10 +65,12 @@ class Prompt:
         return {name for message in self.messages for name in _SLOT.findall(message["content"])}
 
     def render(self, **values: Any) -> list[dict[str, str]]:
-        """Return the messages with every ``{{name}}`` replaced; inserted text is not looked at again.
+        """Return the messages with every ``{{name}}`` replaced; inserted text is not looked at
+        again.
 
         Raises:
-            UserError: a value for a slot of the prompt is missing. Values that the prompt does not use are ignored.
+            UserError: a value for a slot of the prompt is missing. Values that the prompt does not
+                use are ignored.
         """
         missing = sorted(self.slots - set(values))
         if missing:
@@ -77,20 +80,28 @@ class Prompt:
         return [
             {
                 "role": message["role"],
-                "content": _SLOT.sub(lambda match: str(values[match[1]]), message["content"]).strip(),
+                "content": _SLOT.sub(
+                    lambda match: str(values[match[1]]), message["content"]
+                ).strip(),
             }
             for message in self.messages
         ]
 
     def request(self, *, max_tokens: int | None = None, sample: int = 0, **values: Any) -> Request:
         """Return the request for these values, with the prompt's schema."""
-        return Request(tuple(self.render(**values)), schema=self.schema, max_tokens=max_tokens, sample=sample)
+        return Request(
+            tuple(self.render(**values)), schema=self.schema, max_tokens=max_tokens, sample=sample
+        )
 
 
 def with_reminder(request: Request, reminder: str) -> Request:
-    """Return a request whose last message ends with a reminder; the same words would bring the same answer."""
+    """Return a request whose last message ends with a reminder; the same words would bring the
+    same answer.
+    """
     *before, last = request.messages
-    return replace(request, messages=(*before, {**last, "content": f"{last['content']}\n\n{reminder}"}))
+    return replace(
+        request, messages=(*before, {**last, "content": f"{last['content']}\n\n{reminder}"})
+    )
 
 
 def _path(name: str | Path) -> Path:
@@ -105,7 +116,11 @@ def _path(name: str | Path) -> Path:
         return path
     known = sorted(item.stem for item in FOLDER.glob("*.yaml"))
     close = difflib.get_close_matches(text, known, 1)
-    hint = f"did you mean '{close[0]}'?" if close else f"expected one of {', '.join(known)}, or the path of a file"
+    hint = (
+        f"did you mean '{close[0]}'?"
+        if close
+        else f"expected one of {', '.join(known)}, or the path of a file"
+    )
     raise UserError(f"prompt '{text}': no such prompt; {hint}")
 
 

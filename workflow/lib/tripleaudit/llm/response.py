@@ -14,7 +14,9 @@ MAX_USAGE_FACTOR = 10  # times the tokens that a request can have: no server add
 
 
 def answer_of(payload: Mapping[str, Any], usage: Usage, cost: float, key: str) -> Answer:
-    """Return the answer in a response; some servers put the thought into a field of its own, others into the text."""
+    """Return the answer in a response; some servers put the thought into a field of its own,
+    others into the text.
+    """
     choice = payload["choices"][0]
     message = choice.get("message") if isinstance(choice.get("message"), dict) else {}
     finish_reason, refusal = choice.get("finish_reason"), message.get("refusal")
@@ -50,7 +52,9 @@ def _served(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def split_thought(text: str) -> tuple[str, str]:
-    """Return ``(thought, answer)`` of a text; a chat template may have written the opening mark itself."""
+    """Return ``(thought, answer)`` of a text; a chat template may have written the opening mark
+    itself.
+    """
     text = text.lstrip("\ufeff")
     opening = _THOUGHT_OPENS.match(text)
     closing = list(_THOUGHT_CLOSES.finditer(text))
@@ -64,7 +68,9 @@ def split_thought(text: str) -> tuple[str, str]:
 
 
 def text_of(choice: Mapping[str, Any]) -> str:
-    """Return the text of a choice; some servers send parts, an object, or the arguments of a call in its place."""
+    """Return the text of a choice; some servers send parts, an object, or the arguments of a
+    call in its place.
+    """
     message = choice.get("message")
     if not isinstance(message, dict):
         message = {"content": message if isinstance(message, str) else choice.get("text")}
@@ -76,17 +82,23 @@ def text_of(choice: Mapping[str, Any]) -> str:
     calls = message.get("tool_calls")
     if not content and isinstance(calls, list):
         functions = [call.get("function") for call in calls if isinstance(call, dict)]
-        arguments = [str(function.get("arguments", "")) for function in functions if isinstance(function, dict)]
+        arguments = [
+            str(function.get("arguments", ""))
+            for function in functions
+            if isinstance(function, dict)
+        ]
         content = "\n".join(arguments)
     return content if isinstance(content, str) else ""
 
 
-def usage_of(payload: Mapping[str, Any], body: Mapping[str, Any], max_tokens: tuple[int, int]) -> Usage:
+def usage_of(
+    payload: Mapping[str, Any], body: Mapping[str, Any], max_tokens: tuple[int, int]
+) -> Usage:
     """Return the tokens that the server counted, else an estimate from the request and the answer.
 
     Args:
-        max_tokens: tokens that prompt and answer can have. A negative count, or one far beyond, is not used, so that it
-            can neither refund nor exhaust a budget.
+        max_tokens: tokens that prompt and answer can have. A negative count, or one far beyond, is
+            not used, so that it can neither refund nor exhaust a budget.
     """
     max_prompt, max_completion = (MAX_USAGE_FACTOR * limit for limit in max_tokens)
     counted = payload.get("usage")
@@ -99,7 +111,9 @@ def usage_of(payload: Mapping[str, Any], body: Mapping[str, Any], max_tokens: tu
     return Usage(prompt, completion, reasoning_tokens=reasoning, cached_tokens=min(cached, prompt))
 
 
-def _estimated_usage(payload: Mapping[str, Any], body: Mapping[str, Any], max_tokens: tuple[int, int]) -> Usage:
+def _estimated_usage(
+    payload: Mapping[str, Any], body: Mapping[str, Any], max_tokens: tuple[int, int]
+) -> Usage:
     max_prompt, max_completion = max_tokens
     if "messages" not in body:  # texts to embed
         prompt = sum(tokens_about(text) for text in body["input"])

@@ -1,4 +1,6 @@
-"""Endpoints and clients of the configuration section ``generative``; nothing here uses the network."""
+"""Endpoints and clients of the configuration section ``generative``; nothing here uses the
+network.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,7 +23,8 @@ REASONING_FIELDS = ("reasoning_effort", "reasoning_tokens")
 
 
 def read_section(text: str, study: str = "study") -> tuple[dict[str, Any], str]:
-    """Return ``(section, name of the study)`` from the section as JSON or a ``.json`` file, or from a study file.
+    """Return ``(section, name of the study)`` from the section as JSON or a ``.json`` file, or from
+    a study file.
 
     Raises:
         UserError: it is neither.
@@ -47,7 +50,9 @@ def endpoint(section: Mapping[str, Any], name: str) -> Endpoint:
     """
     known = section.get("endpoints") or {}
     if name not in known:
-        raise UserError(f"generative endpoint '{name}' is not defined; known: {', '.join(sorted(known)) or 'none'}")
+        raise UserError(
+            f"generative endpoint '{name}' is not defined; known: {', '.join(sorted(known)) or 'none'}"
+        )
     return Endpoint.from_config(name, known[name])
 
 
@@ -58,11 +63,10 @@ class Access:
     All clients of a study share the section's cache and its budget.
 
     Attributes:
-        section: configuration section ``generative``.
-        study: whose budget is used.
-        endpoint: name of an endpoint of the section; empty for none.
-        gguf: file of a model that is served for this job, from the first request without a stored answer.
-        threads, server_log: CPU threads and output of its server.
+        section: configuration section ``generative``. study: whose budget is used. endpoint: name
+        of an endpoint of the section; empty for none. gguf: file of a model that is served for this
+        job, from the first request without a stored answer. threads, server_log: CPU threads and
+        output of its server.
     """
 
     section: Mapping[str, Any]
@@ -76,8 +80,8 @@ class Access:
         """Return a client; close it after use.
 
         Raises:
-            UserError: the endpoint is not defined, a budget has no prices, or a local model is to be served and
-                ``gguf`` is empty.
+            UserError: the endpoint is not defined, a budget has no prices, or a local model is to
+                be served and ``gguf`` is empty.
         """
         from tripleaudit.llm.client import Client  # plans read the section without a client
         from tripleaudit.llm.llama import LocalServer
@@ -91,22 +95,27 @@ class Access:
         if settings.serve is not None:
             if not self.gguf:
                 raise UserError(f"{where}: its model is missing; expected a GGUF file")
-            server = LocalServer(self.gguf[0], self.server_log or None, settings.context, self.threads or None)
+            server = LocalServer(
+                self.gguf[0], self.server_log or None, settings.context, self.threads or None
+            )
         cache = Path(self.section.get("cache") or DEFAULT_CACHE)
         return Client(settings, cache, budget=budget, study=self.study, server=server)
 
 
 def identity(section: Mapping[str, Any], dataset: str, system: str) -> dict[str, Any]:
-    """Return the settings that decide the result of an extraction: data set, task, prompt and model.
+    """Return the settings that decide the result of an extraction: data set, task, prompt and
+    model.
 
-    As a rule's parameter they make the extraction run again exactly when its result may change (and then from the
-    cache where the requests are the same).
+    As a rule's parameter they make the extraction run again exactly when its result may change (and
+    then from the cache where the requests are the same).
     """
     settings = section["systems"][system]
     prompt = load_prompt(settings.get("prompt") or settings.get("setting") or "open")
     return {
         "dataset": dict(section["datasets"][dataset]),
-        "system": {key: value for key, value in settings.items() if key not in ("endpoint", "datasets")},
+        "system": {
+            key: value for key, value in settings.items() if key not in ("endpoint", "datasets")
+        },
         "prompt": prompt.sha256,
         **answering(section, settings["endpoint"]),
     }

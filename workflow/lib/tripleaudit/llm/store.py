@@ -1,11 +1,12 @@
 """Answers, embeddings and spending of language models in one SQLite database that all jobs share.
 
-A request that is being sent has a row in ``in_flight``. The row is the claim (no other job sends the same request), the
-slot (an endpoint has ``concurrency`` of them) and the reservation (the most that the request can cost counts as spent).
-When the job of a row has died, the row says what may have been billed. An answer and its cost are written in one
-transaction.
+A request that is being sent has a row in ``in_flight``. The row is the claim (no other job sends
+the same request), the slot (an endpoint has ``concurrency`` of them) and the reservation (the most
+that the request can cost counts as spent). When the job of a row has died, the row says what may
+have been billed. An answer and its cost are written in one transaction.
 
-Folders of version 0.3 are read: answers as ``<2 digits>/<key>.json``, ``embeddings.sqlite``, ``ledger-<study>.jsonl``.
+Folders of version 0.3 are read: answers as ``<2 digits>/<key>.json``, ``embeddings.sqlite``,
+``ledger-<study>.jsonl``.
 """
 
 import json
@@ -101,12 +102,17 @@ class Store:
     def embeddings(self, keys: Iterable[str]) -> dict[str, bytes]:
         """Return the stored vectors of these keys, as little-endian float32."""
         wanted = list(keys)
-        statement = "SELECT key, vector FROM embeddings WHERE key IN (SELECT value FROM json_each(?))"
+        statement = (
+            "SELECT key, vector FROM embeddings WHERE key IN (SELECT value FROM json_each(?))"
+        )
         vectors = dict(self._query(statement, json.dumps(wanted)))
         old_path = self.folder / "embeddings.sqlite"
         if len(vectors) < len(set(wanted)) and old_path.is_file():
             missing = [key for key in wanted if key not in vectors]
-            with self._explained(old_path), closing(sqlite3.connect(old_path, timeout=BUSY_SECONDS)) as old:
+            with (
+                self._explained(old_path),
+                closing(sqlite3.connect(old_path, timeout=BUSY_SECONDS)) as old,
+            ):
                 vectors |= dict(old.execute(statement, [json.dumps(missing)]).fetchall())
         return vectors
 
@@ -125,12 +131,16 @@ class Store:
 
     def committed(self) -> float:
         """Return the money that is spent, lost or reserved."""
-        rows = self._query("SELECT coalesce(sum(amount), 0) FROM in_flight WHERE study = ?", self.study)
+        rows = self._query(
+            "SELECT coalesce(sum(amount), 0) FROM in_flight WHERE study = ?", self.study
+        )
         reserved = rows[0][0] if rows else 0.0
         return sum(self._spending()) + reserved
 
     def others_in_flight(self) -> bool:
-        """Return whether requests of the study are in flight, so that a reservation may be replaced by a lower cost."""
+        """Return whether requests of the study are in flight, so that a reservation may be
+        replaced by a lower cost.
+        """
         return bool(self._query("SELECT 1 FROM in_flight WHERE study = ? LIMIT 1", self.study))
 
     # sending
@@ -168,36 +178,56 @@ class Store:
                 text = json.dumps(record, sort_keys=True)
                 database.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", [key, text])
             if embeddings:
-                database.executemany("INSERT OR REPLACE INTO embeddings VALUES (?, ?)", embeddings.items())
+                database.executemany(
+                    "INSERT OR REPLACE INTO embeddings VALUES (?, ?)", embeddings.items()
+                )
             database.execute("DELETE FROM in_flight WHERE key = ? AND owner = ?", [key, self.owner])
             if cost:
-                database.execute("UPDATE spending SET spent = spent + ? WHERE study = ?", [cost, self.study])
+                database.execute(
+                    "UPDATE spending SET spent = spent + ? WHERE study = ?", [cost, self.study]
+                )
 
     def lose(self, key: str, amount: float) -> None:
-        """Replace the reservation of an attempt without an answer by the most that it can have cost."""
+        """Replace the reservation of an attempt without an answer by the most that it can have
+        cost.
+        """
         with self._transaction() as database:
             database.execute("DELETE FROM in_flight WHERE key = ? AND owner = ?", [key, self.owner])
-            database.execute("UPDATE spending SET lost = lost + ? WHERE study = ?", [amount, self.study])
+            database.execute(
+                "UPDATE spending SET lost = lost + ? WHERE study = ?", [amount, self.study]
+            )
 
     def correct_loss(self, difference: float) -> None:
-        """Change the money lost by a (negative) difference, when more is known about the attempts."""
+        """Change the money lost by a (negative) difference, when more is known about the
+        attempts.
+        """
         with self._transaction() as database:
-            database.execute("UPDATE spending SET lost = lost + ? WHERE study = ?", [difference, self.study])
+            database.execute(
+                "UPDATE spending SET lost = lost + ? WHERE study = ?", [difference, self.study]
+            )
 
     def save_capabilities(self, endpoint: str, known: Mapping[str, Any]) -> None:
         """Keep what was learned about an endpoint, for later jobs."""
         with self._transaction() as database:
-            database.execute("INSERT OR REPLACE INTO capabilities VALUES (?, ?)", [endpoint, json.dumps(known)])
+            database.execute(
+                "INSERT OR REPLACE INTO capabilities VALUES (?, ?)", [endpoint, json.dumps(known)]
+            )
 
     def _try_reserve(
         self, database: sqlite3.Connection, key: str, endpoint: str, slots: int, amount: float
     ) -> Reservation:
         if database.execute("SELECT 1 FROM in_flight WHERE key = ?", [key]).fetchone():
             return Reservation.BUSY
-        used = database.execute("SELECT count(*) FROM in_flight WHERE endpoint = ?", [endpoint]).fetchone()[0]
+        used = database.execute(
+            "SELECT count(*) FROM in_flight WHERE endpoint = ?", [endpoint]
+        ).fetchone()[0]
         if used >= slots:
             return Reservation.BUSY
-        if self.budget is not None and amount > 0 and self.committed() + amount > self.budget + ROUNDING:
+        if (
+            self.budget is not None
+            and amount > 0
+            and self.committed() + amount > self.budget + ROUNDING
+        ):
             return Reservation.OVER_BUDGET
         row = [key, self.study, endpoint, self.owner, amount]
         database.execute("INSERT INTO in_flight VALUES (?, ?, ?, ?, ?)", row)
@@ -205,12 +235,16 @@ class Store:
 
     def _release_dead_jobs(self, database: sqlite3.Connection) -> bool:
         """Count reservations of jobs that have died as lost; return whether there were any."""
-        owners = database.execute("SELECT DISTINCT owner FROM in_flight WHERE owner != ?", [self.owner]).fetchall()
+        owners = database.execute(
+            "SELECT DISTINCT owner FROM in_flight WHERE owner != ?", [self.owner]
+        ).fetchall()
         dead = [owner for (owner,) in owners if not self._is_alive(owner)]
         for owner in dead:
             amounts = "SELECT study, sum(amount) FROM in_flight WHERE owner = ? GROUP BY study"
             for study, amount in database.execute(amounts, [owner]).fetchall():
-                database.execute("UPDATE spending SET lost = lost + ? WHERE study = ?", [amount, study])
+                database.execute(
+                    "UPDATE spending SET lost = lost + ? WHERE study = ?", [amount, study]
+                )
             database.execute("DELETE FROM in_flight WHERE owner = ?", [owner])
         return bool(dead)
 
@@ -273,13 +307,19 @@ class Store:
 
     def _opened(self) -> sqlite3.Connection:
         if self._database is None:
-            database = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+            database = sqlite3.connect(
+                self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            )
             self._database = database
             # a write-ahead log needs shared memory, which several machines do not have
-            journal, synchronous = ("delete", "FULL") if is_network_folder(self.folder) else ("wal", "NORMAL")
+            journal, synchronous = (
+                ("delete", "FULL") if is_network_folder(self.folder) else ("wal", "NORMAL")
+            )
             database.execute(f"PRAGMA synchronous = {synchronous}")
             if database.execute("PRAGMA journal_mode").fetchone()[0] != journal:
-                with waiting_lock(self.folder / "store.lock"):  # this change does not wait for other connections
+                with waiting_lock(
+                    self.folder / "store.lock"
+                ):  # this change does not wait for other connections
                     database.execute(f"PRAGMA journal_mode = {journal}")
             for statement in filter(str.strip, TABLES.split(";")):
                 database.execute(statement)
@@ -293,14 +333,18 @@ class Store:
                 yield
         except sqlite3.Error as error:
             if "full" in str(error):
-                problem = "the disk is full; free some space and run again, what was finished is kept"
+                problem = (
+                    "the disk is full; free some space and run again, what was finished is kept"
+                )
             else:
                 problem = f"the stored answers cannot be used ({error}); move the file away, or repair it with sqlite3"
             raise UserError(f"{path}: {problem}") from error
 
 
 def _read_old_answer(path: Path, key: str) -> dict[str, Any] | None:
-    """Return an answer that version 0.3 stored; None if there is no file, or another record in it."""
+    """Return an answer that version 0.3 stored; None if there is no file, or another record in
+    it.
+    """
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
@@ -311,7 +355,9 @@ def _read_old_answer(path: Path, key: str) -> dict[str, Any] | None:
 
 
 def _read_old_ledger(folder: Path, study: str) -> tuple[float, float]:
-    """Return the money spent and lost by the ledger of version 0.3; its open reservations count as lost."""
+    """Return the money spent and lost by the ledger of version 0.3; its open reservations count
+    as lost.
+    """
     path = folder / (f"ledger-{study}.jsonl" if study else "ledger.jsonl")
     spent = lost = 0.0
     reserved: dict[str, float] = {}

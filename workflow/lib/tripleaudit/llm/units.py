@@ -1,8 +1,10 @@
-"""Documents as lists of units, and the pieces in which they are shown to a model (MINEA, sections 4.1 and 5.2.1).
+"""Documents as lists of units, and the pieces in which they are shown to a model (MINEA, sections
+4.1 and 5.2.1).
 
-A unit is a paragraph or a sentence with the blanks behind it, so that the joined units are the document. An inserted
-needle is a unit, too: it is never divided, and leaving it out gives back the document. The method leaves the way of
-splitting open (section 4.1: "text splitting"); the order paragraph end, sentence end, blank is this project's choice.
+A unit is a paragraph or a sentence with the blanks behind it, so that the joined units are the
+document. An inserted needle is a unit, too: it is never divided, and leaving it out gives back the
+document. The method leaves the way of splitting open (section 4.1: "text splitting"); the order
+paragraph end, sentence end, blank is this project's choice.
 """
 
 import re
@@ -53,7 +55,9 @@ def text_of(units: Sequence[Unit]) -> str:
 
 
 def paragraphs(text: str) -> list[str]:
-    """Return the paragraphs of a text; fenced code, a list with blank lines and indented code are one paragraph."""
+    """Return the paragraphs of a text; fenced code, a list with blank lines and indented code
+    are one paragraph.
+    """
     whole: list[str] = []
     open_fence = ""
     for part in _cut(text, [match.end() for match in _PARAGRAPH_END.finditer(text)]):
@@ -82,7 +86,10 @@ def is_prose(paragraph: str) -> bool:
     A short line of its own without a mark at its end is a heading.
     """
     lines = paragraph.strip("\r\n").splitlines()
-    if any(_FENCE.fullmatch(line) or _MARKED_HEADING.match(line) or _UNDERLINE.fullmatch(line) for line in lines):
+    if any(
+        _FENCE.fullmatch(line) or _MARKED_HEADING.match(line) or _UNDERLINE.fullmatch(line)
+        for line in lines
+    ):
         return False
     if any(_CODE_LINE.match(line) for line in lines[:1]):
         return False
@@ -95,10 +102,14 @@ def is_prose(paragraph: str) -> bool:
 
 
 def _continues(paragraph: str, part: str) -> bool:
-    """Return whether a part goes on with the list or the indented code that a paragraph ends with."""
+    """Return whether a part goes on with the list or the indented code that a paragraph ends
+    with.
+    """
     last_line = paragraph.rstrip().splitlines()[-1] if paragraph.strip() else ""
     first_line = part.splitlines()[0]
-    return any(kind.match(last_line) and kind.match(first_line) for kind in (_LIST_LINE, _CODE_LINE))
+    return any(
+        kind.match(last_line) and kind.match(first_line) for kind in (_LIST_LINE, _CODE_LINE)
+    )
 
 
 def _open_fence(part: str, fence: str) -> str:
@@ -130,14 +141,17 @@ def _sentence_ends(text: str) -> list[int]:
 
 def _cut(text: str, ends: Sequence[int]) -> list[str]:
     offsets = [0, *(end for end in ends if end < len(text)), len(text)]
-    return [text[start:end] for start, end in zip(offsets, offsets[1:], strict=False) if end > start]
+    return [
+        text[start:end] for start, end in zip(offsets, offsets[1:], strict=False) if end > start
+    ]
 
 
 def pieces(units: Sequence[Unit], limit: int) -> list[list[Unit]]:
-    """Return runs of units of at most ``limit`` characters; a needle that is longer is a piece of its own.
+    """Return runs of units of at most ``limit`` characters; a needle that is longer is a piece of
+    its own.
 
-    A piece ends behind a unit if it is at least half full there, else within the next unit: at a sentence end, at a
-    blank, or anywhere.
+    A piece ends behind a unit if it is at least half full there, else within the next unit: at a
+    sentence end, at a blank, or anywhere.
     """
     runs: list[list[Unit]] = []
     run: list[Unit] = []
@@ -163,7 +177,9 @@ def pieces(units: Sequence[Unit], limit: int) -> list[list[Unit]]:
 
 
 def _divide(text: str, room: int, may_cut_words: bool) -> tuple[str, str]:
-    """Return a text's beginning of at most ``room`` characters and its rest; nothing and the text if it has no end."""
+    """Return a text's beginning of at most ``room`` characters and its rest; nothing and the
+    text if it has no end.
+    """
     sentence_ends = [end for end in _sentence_ends(text) if end <= room]
     blank_ends = [match.end() for match in _BLANKS.finditer(text) if match.end() <= room]
     ends = sentence_ends or blank_ends
@@ -179,8 +195,8 @@ def _divide(text: str, room: int, may_cut_words: bool) -> tuple[str, str]:
 def split_evenly(text: str, count: int) -> list[str]:
     """Return ``count`` parts of similar length.
 
-    A paragraph end within a quarter of a part's length of the even cut wins, then a sentence end, then the nearest
-    blank.
+    A paragraph end within a quarter of a part's length of the even cut wins, then a sentence end,
+    then the nearest blank.
 
     Raises:
         UserError: the text has too few blanks for so many parts.
@@ -193,7 +209,9 @@ def split_evenly(text: str, count: int) -> list[str]:
         target = number * width
         candidates = [end for end in blank_ends if (cuts[-1] if cuts else 0) < end < len(text)]
         if not candidates:
-            raise UserError(f"a text of {len(text)} characters cannot be split into {count} parts at blanks")
+            raise UserError(
+                f"a text of {len(text)} characters cannot be split into {count} parts at blanks"
+            )
         for better in (paragraph_ends, _sentence_ends(text)):
             near = [end for end in better if end in candidates and abs(end - target) <= width / 4]
             if near:

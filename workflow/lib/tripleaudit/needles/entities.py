@@ -7,17 +7,31 @@ from typing import Any
 
 from tripleaudit.core.fields import CLOSED
 
-SEPARATOR = "\x1f"  # unit separator: stands between values where names are searched, and occurs in no name
-PLACEHOLDERS = ("", "unknown", "n/a", "na", "none", "null", "not specified", "not given", "not available", "-", "–")
+SEPARATOR = (
+    "\x1f"  # unit separator: stands between values where names are searched, and occurs in no name
+)
+PLACEHOLDERS = (
+    "",
+    "unknown",
+    "n/a",
+    "na",
+    "none",
+    "null",
+    "not specified",
+    "not given",
+    "not available",
+    "-",
+    "–",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Entity:
     """One extracted entity.
 
-    ``piece``, ``iteration`` and ``thread`` count from 0; ``index`` is its position in the raw result of the document,
-    in its variant; ``variant`` is ``enriched``, ``untouched`` or ``parts``; ``call`` is the hash of the request that
-    returned it.
+    ``piece``, ``iteration`` and ``thread`` count from 0; ``index`` is its position in the raw
+    result of the document, in its variant; ``variant`` is ``enriched``, ``untouched`` or ``parts``;
+    ``call`` is the hash of the request that returned it.
     """
 
     __pydantic_config__ = CLOSED
@@ -35,7 +49,9 @@ class Entity:
     call: str = ""
 
     def values(self) -> Iterator[str]:
-        """Yield the name and every property value as a string, list items singly, nulls left out."""
+        """Yield the name and every property value as a string, list items singly, nulls left
+        out.
+        """
         if self.name is not None:
             yield self.name
         for value in (*self.properties.values(), *self.extra.values()):
@@ -46,7 +62,9 @@ class Entity:
         return list(_strings(self.properties.get("keywords")))
 
     def line(self) -> str:
-        """Type and values in one line, keys left out: shared property names do not make entities similar."""
+        """Type and values in one line, keys left out: shared property names do not make entities
+        similar.
+        """
         return " ".join([self.type, *self.values()])
 
 
@@ -57,7 +75,9 @@ def normalise(text: str, casefold: bool = False) -> str:
 
 
 def is_filled(value: Any) -> bool:
-    """Whether a property value says something: not null, not empty, not a placeholder such as ``unknown``."""
+    """Whether a property value says something: not null, not empty, not a placeholder such as
+    ``unknown``.
+    """
     if isinstance(value, list):
         return any(map(is_filled, value))
     if isinstance(value, dict):
@@ -68,14 +88,20 @@ def is_filled(value: Any) -> bool:
 def deduplicated(entities: Sequence[Entity]) -> list[dict[str, Any]]:
     """Return the view in which entities of one document with the same type and name are one.
 
-    Names are compared casefolded; an entity without a name stays alone. The first non-empty value of a property
-    wins, lists are united, other values of a property are kept under ``conflicts``, and ``indices`` names the
-    entities that were merged. Scores use the raw list unless they say otherwise.
+    Names are compared casefolded; an entity without a name stays alone. The first non-empty value
+    of a property wins, lists are united, other values of a property are kept under ``conflicts``,
+    and ``indices`` names the entities that were merged. Scores use the raw list unless they say
+    otherwise.
     """
     merged: dict[tuple, dict[str, Any]] = {}
     for entity in entities:
         name = normalise(entity.name, casefold=True) if entity.name else None
-        key = (entity.doc, entity.variant, normalise(entity.type, casefold=True), name or ("", entity.index))
+        key = (
+            entity.doc,
+            entity.variant,
+            normalise(entity.type, casefold=True),
+            name or ("", entity.index),
+        )
         row = {name: getattr(entity, name) for name in ("doc", "variant", "type", "name")}
         row = merged.setdefault(key, {**row, "properties": {}, "conflicts": {}, "indices": []})
         row["indices"].append(entity.index)

@@ -1,7 +1,8 @@
-"""What one model extracts from documents with needles, and which of the needles are in it (MINEA, section 4).
+"""What one model extracts from documents with needles, and which of the needles are in it (MINEA,
+section 4).
 
-What needs a model takes ``client``, which stores answers the moment they arrive: what was interrupted is
-simply run again.
+What needs a model takes ``client``, which stores answers the moment they arrive: what was
+interrupted is simply run again.
 """
 
 import contextlib
@@ -13,7 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.llm.client import Client
-from tripleaudit.llm.conversation import Driver, Limits, Talk, TokenCounter, Turn, converse, counters
+from tripleaudit.llm.conversation import (
+    Driver,
+    Limits,
+    Talk,
+    TokenCounter,
+    Turn,
+    converse,
+    counters,
+)
 from tripleaudit.llm.endpoint import Answer, Request, bill
 from tripleaudit.llm.estimate import DryRun, Estimate, longest_entity
 from tripleaudit.llm.prompts import load_prompt, with_reminder
@@ -61,7 +70,8 @@ def write_extraction(
 
     Args:
         tokenizer: tokenizer.json that counts tokens (default: the usage that the server reports).
-        judge, judge_gguf: endpoint of the criterion that queries one (default: the same), and the file of its model.
+        judge, judge_gguf: endpoint of the criterion that queries one (default: the same), and the
+        file of its model.
     """
     given, counter = Corpus.load(corpus), counters(tokenizer)
     with contextlib.ExitStack() as stack:
@@ -69,7 +79,9 @@ def write_extraction(
         second = None
         if judge and judge != access.endpoint:
             log_file = f"{access.server_log}.judge" if access.server_log else ""
-            other = dataclasses.replace(access, endpoint=judge, gguf=judge_gguf, server_log=log_file)
+            other = dataclasses.replace(
+                access, endpoint=judge, gguf=judge_gguf, server_log=log_file
+            )
             second = stack.enter_context(other.client())
         own = Plan.from_mapping(plan, client.endpoint.context)
         stages = estimate_extraction(given, own, client, counter, second)
@@ -92,7 +104,8 @@ def extract_corpus(
     counter: Counters = TokenCounter,
     judging: Driver | None = None,
 ) -> Result:
-    """Extract every document with its needles and, if asked for, without them; then apply the criteria.
+    """Extract every document with its needles and, if asked for, without them; then apply the
+    criteria.
 
     Args:
         client: queries the extracting model; ``judging`` the judge, by default the same model.
@@ -106,7 +119,9 @@ def extract_corpus(
         Prompts(*map(load_prompt, ("minea-extract", "minea-continue", "minea-remind"))),
     )
     answer_schema = schema.answer_schema(prompts.first.schema or {})
-    talk = prompts.talk(opening={"schema": schema.prompt()}, parse=parse_entities, schema=answer_schema)
+    talk = prompts.talk(
+        opening={"schema": schema.prompt()}, parse=parse_entities, schema=answer_schema
+    )
     pieces = all_pieces(corpus, plan)
     counters = {key: counter() for key in pieces}
     talks = {key: converse(pieces[key], talk, _limits(key, plan), counters[key]) for key in pieces}
@@ -119,7 +134,11 @@ def extract_corpus(
     again = _one_more_part(talk, plan.parts)
     branches = {
         (doc, piece.index): converse(
-            [piece], again, _limits(("parts", doc), plan), copy.copy(counters["parts", doc]), conversation.state
+            [piece],
+            again,
+            _limits(("parts", doc), plan),
+            copy.copy(counters["parts", doc]),
+            conversation.state,
         )
         for (variant, doc), conversation in finished.items()
         if variant == "parts"
@@ -136,29 +155,46 @@ def extract_corpus(
     identified = identify_all(corpus, entities, plan, judging or client)
     failed = failed_pieces(calls)
     for stage, doc, piece in failed:
-        log.warning("%s, %s document: all calls about part %d failed; the result is incomplete", doc, stage, piece + 1)
+        log.warning(
+            "%s, %s document: all calls about part %d failed; the result is incomplete",
+            doc,
+            stage,
+            piece + 1,
+        )
     report = {
         "model": model,
         "plan": plan.made_json(),
         "prompts": {prompt.name: prompt.sha256 for prompt in prompts},
         "calls": len(calls),
         "statuses": status_counts(calls),
-        "incomplete": [{"stage": stage, "doc": doc, "piece": piece} for stage, doc, piece in failed],
-        "threads": {f"{variant}:{doc}": c.state.thread + 1 for (variant, doc), c in finished.items()},
+        "incomplete": [
+            {"stage": stage, "doc": doc, "piece": piece} for stage, doc, piece in failed
+        ],
+        "threads": {
+            f"{variant}:{doc}": c.state.thread + 1 for (variant, doc), c in finished.items()
+        },
         "judge": bill(identified.answers),
         "judge_questions": identified.questions,
         "judge_unreadable": identified.unreadable,
     }
-    answers = [answer for talked in (*finished.values(), *repeated.values()) for answer in talked.answers]
+    answers = [
+        answer for talked in (*finished.values(), *repeated.values()) for answer in talked.answers
+    ]
     report |= bill([*answers, *identified.answers])
-    return Result(entities, calls, identified.matches, identified.displaced, part_entities, parts, report)
+    return Result(
+        entities, calls, identified.matches, identified.displaced, part_entities, parts, report
+    )
 
 
 def estimate_extraction(
     corpus: Corpus, plan: Plan, extractor: Client, counter: Counters, judge: Client | None = None
 ) -> dict[str, Estimate]:
-    """Return upper bounds of an extraction by stage (``extraction``, ``judge``); nothing is sent."""
-    names = " ".join(needle.name for needle in corpus.needles)  # the judge is shown entities that resemble needles
+    """Return upper bounds of an extraction by stage (``extraction``, ``judge``); nothing is
+    sent.
+    """
+    names = " ".join(
+        needle.name for needle in corpus.needles
+    )  # the judge is shown entities that resemble needles
     extraction = DryRun(extractor, counter(), lambda filler: longest_entity(f"{names} {filler}"))
     judging = DryRun(judge or extractor, counter())
     extract_corpus(corpus, plan, extraction, extractor.endpoint.model, counter, judging)
@@ -176,7 +212,8 @@ def estimate_needles(
     generator: Client | None = None,
     judge: Client | None = None,
 ) -> dict[str, Estimate]:
-    """Return upper bounds of a MINEA study by stage (``needles``, ``extraction``, ``judge``); nothing is sent.
+    """Return upper bounds of a MINEA study by stage (``needles``, ``extraction``, ``judge``);
+    nothing is sent.
 
     Needles that have to be generated again because they were not valid are not counted.
 
@@ -184,7 +221,9 @@ def estimate_needles(
         generator: client that invents needles; None takes templates.
     """
     inventing = DryRun(generator, counter(), repeat=2) if generator is not None else None
-    corpus = build_corpus(documents, plan.model_copy(update={"refills": 0}), inventing, extractor.endpoint.model)
+    corpus = build_corpus(
+        documents, plan.model_copy(update={"refills": 0}), inventing, extractor.endpoint.model
+    )
     stages = estimate_extraction(corpus, plan, extractor, counter, judge)
     return stages if inventing is None else {"needles": inventing.estimate, **stages}
 
@@ -195,11 +234,12 @@ class Identification:
 
     Attributes:
         matches: rows of :meth:`.Index.matches` about the enriched documents.
-        displaced: the same about the untouched documents, which are false positives of the criteria (empty if those
-            were not extracted).
+        displaced: the same about the untouched documents, which are false positives of the criteria
+            (empty if those were not extracted).
         answers: the judge's answers about both.
         questions: needles about which the judge was asked.
-        unreadable: needles about which no answer of the judge could be read; the criterion ``llm`` does not find them.
+        unreadable: needles about which no answer of the judge could be read; the criterion ``llm``
+            does not find them.
     """
 
     matches: list[dict[str, Any]]
@@ -209,16 +249,26 @@ class Identification:
     unreadable: int
 
 
-def identify_all(corpus: Corpus, entities: Sequence[Entity], plan: Plan, client: Driver) -> Identification:
+def identify_all(
+    corpus: Corpus, entities: Sequence[Entity], plan: Plan, client: Driver
+) -> Identification:
     """Apply the criteria to all needles, on the enriched and on the untouched documents."""
     matches: dict[tuple[str, str], dict[str, Any]] = {}
     questions = {}
     shown = all_pieces(corpus, plan)
     for document in corpus.documents:
-        piece_of = {unit.needle: piece.index for piece in shown[ENRICHED, document.id] for unit in piece.units}
+        piece_of = {
+            unit.needle: piece.index
+            for piece in shown[ENRICHED, document.id]
+            for unit in piece.units
+        }
         needles = corpus.placed(document.id)
         for variant in (ENRICHED, UNTOUCHED) if plan.untouched else (ENRICHED,):
-            extracted = [entity for entity in entities if (entity.doc, entity.variant) == (document.id, variant)]
+            extracted = [
+                entity
+                for entity in entities
+                if (entity.doc, entity.variant) == (document.id, variant)
+            ]
             index = Index(extracted)
             for needle, match in zip(needles, index.matches(needles), strict=True):
                 key = variant, needle.id
@@ -245,7 +295,8 @@ class Judgement:
 
     Attributes:
         entity: index of the entity that is the needle, None for no match.
-        answers: all answers; the second one follows a reminder. Empty where there was no entity to show.
+        answers: all answers; the second one follows a reminder. Empty where there was no entity to
+            show.
         is_readable: whether the last answer could be read.
     """
 
@@ -263,7 +314,8 @@ def judge(
     """Ask which entity is the needle, and once more where the answer cannot be read.
 
     Args:
-        candidates: the entities that the judge sees; without any, nothing is sent and there is no match.
+        candidates: the entities that the judge sees; without any, nothing is sent and there is no
+            match.
         width: characters of an entity's line in the prompt.
 
     Returns:
@@ -298,7 +350,8 @@ def _match_number(answer: Answer) -> int | None:
 
 
 def entities_of(turns: Iterable[Turn], doc: str, variant: str, schema: Schema) -> list[Entity]:
-    """Return the entities of all turns in order of extraction, with keys outside the schema moved to ``extra``.
+    """Return the entities of all turns in order of extraction, with keys outside the schema moved
+    to ``extra``.
 
     Entities outside the schema keep all they have as properties.
     """
@@ -306,17 +359,24 @@ def entities_of(turns: Iterable[Turn], doc: str, variant: str, schema: Schema) -
     for turn in turns:
         for record in turn.parsed.records:
             kind, properties = schema.types.get(record["type"]), record["properties"]
-            known = properties if kind is None else {k: v for k, v in properties.items() if k in kind.properties}
+            known = (
+                properties
+                if kind is None
+                else {k: v for k, v in properties.items() if k in kind.properties}
+            )
             extra = {k: v for k, v in properties.items() if k not in known}
             which = (doc, variant, turn.piece, turn.iteration, turn.thread, len(entities))
-            entities.append(Entity(*which, record["type"], record["name"], known, extra, turn.answer.key))
+            entities.append(
+                Entity(*which, record["type"], record["name"], known, extra, turn.answer.key)
+            )
     return entities
 
 
 def _one_more_part(talk: Talk, parts: int) -> Talk:
     """Show a piece once more, as a part after the last of ``parts`` (section 4.2).
 
-    Every such branch starts from the same state of a finished thread and leaves it as it is; none continues another.
+    Every such branch starts from the same state of a finished thread and leaves it as it is; none
+    continues another.
     """
     return dataclasses.replace(
         talk,

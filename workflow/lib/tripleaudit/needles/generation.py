@@ -1,8 +1,10 @@
-"""Making needles with a language model, and finding the types that fit a document (MINEA, appendix B).
+"""Making needles with a language model, and finding the types that fit a document (MINEA, appendix
+B).
 
-Two calls for each document and type: paragraphs about invented entities, then their names, descriptions and keywords.
-What does not pass :func:`~tripleaudit.needles.needle.problem` is asked for again, at most ``refills`` times. Like the
-extraction, everything here is a generator of requests (:class:`tripleaudit.llm.conversation.Ask`).
+Two calls for each document and type: paragraphs about invented entities, then their names,
+descriptions and keywords. What does not pass :func:`~tripleaudit.needles.needle.problem` is asked
+for again, at most ``refills`` times. Like the extraction, everything here is a generator of
+requests (:class:`tripleaudit.llm.conversation.Ask`).
 """
 
 from collections import Counter
@@ -19,7 +21,11 @@ from tripleaudit.needles.needle import Needle, one_paragraph, problem
 from tripleaudit.needles.plan import NeedleSettings
 from tripleaudit.needles.schema import EntityType, plain_type
 
-READS = ("data/prompts/minea-needles.yaml", "data/prompts/minea-properties.yaml", "data/prompts/minea-discover.yaml")
+READS = (
+    "data/prompts/minea-needles.yaml",
+    "data/prompts/minea-properties.yaml",
+    "data/prompts/minea-discover.yaml",
+)
 
 
 @dataclass
@@ -37,18 +43,24 @@ def make_needles(
     """Ask for needles of one type for one document.
 
     Args:
-        taken: valid needles of the document so far, of all types; new ones are checked against them and added, so
-            types whose generators run side by side never share a name.
+        taken: valid needles of the document so far, of all types; new ones are checked against them
+            and added, so types whose generators run side by side never share a name.
     """
     write, describe = load_prompt("minea-needles"), load_prompt("minea-properties")
-    origin = {"model": model, "prompt_sha256": f"{write.sha256} {describe.sha256}", "seed": plan.seed}
+    origin = {
+        "model": model,
+        "prompt_sha256": f"{write.sha256} {describe.sha256}",
+        "seed": plan.seed,
+    }
     made = Made()
     for attempt in range(plan.refills + 1):
         missing = plan.per_type - len(made.needles)
         if missing <= 0:
             break
         names = [needle.name for needle in taken]
-        sample = 1000 * plan.seed + attempt  # equal texts would bring the same answer from the cache
+        sample = (
+            1000 * plan.seed + attempt
+        )  # equal texts would bring the same answer from the cache
         answer = yield write.request(
             max_tokens=plan.needle_tokens,
             sample=sample,
@@ -60,7 +72,9 @@ def make_needles(
         )
         made.calls += 1
         paragraphs = [
-            one_paragraph(row["paragraph"]) for row in parse_rows(answer.text) if isinstance(row.get("paragraph"), str)
+            one_paragraph(row["paragraph"])
+            for row in parse_rows(answer.text)
+            if isinstance(row.get("paragraph"), str)
         ][:missing]
         if not paragraphs:
             made.rejected[f"no paragraph in the answer ({answer.status})"] += missing
@@ -70,7 +84,9 @@ def make_needles(
             sample=sample,
             type=kind.name,
             keywords=plan.keywords,
-            paragraphs="\n\n".join(f"{number}. {text}" for number, text in enumerate(paragraphs, 1)),
+            paragraphs="\n\n".join(
+                f"{number}. {text}" for number, text in enumerate(paragraphs, 1)
+            ),
         )
         made.calls += 1
         rows = parse_rows(answer.text)
@@ -94,21 +110,27 @@ def discover_types(
     """Ask which Schema.org types fit a document.
 
     Returns:
-        Rows ``{"type", "relevance", "reason"}``, most relevant first; a row without a type or with a relevance
-        outside [0, 1] is left out, of equal types the first stays.
+        Rows ``{"type", "relevance", "reason"}``, most relevant first; a row without a type or with
+        a relevance outside [0, 1] is left out, of equal types the first stays.
     """
-    answer = yield load_prompt("minea-discover").request(max_tokens=max_tokens, text=document.text[:excerpt])
+    answer = yield load_prompt("minea-discover").request(
+        max_tokens=max_tokens, text=document.text[:excerpt]
+    )
     rows: dict[str, dict[str, Any]] = {}
     for row in parse_rows(answer.text):
         kind, relevance = row.get("type"), _number(row.get("relevance"))
         if isinstance(kind, str) and kind.strip() and relevance is not None and 0 <= relevance <= 1:
             name = kind.strip().rpartition("/")[2].removeprefix("schema:")
-            rows.setdefault(name, {"type": name, "relevance": relevance, "reason": str(row.get("reason") or "")})
+            rows.setdefault(
+                name, {"type": name, "relevance": relevance, "reason": str(row.get("reason") or "")}
+            )
     return sorted(rows.values(), key=lambda row: -row["relevance"])
 
 
 def joined_types(found: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Return the types of several documents, each with its greatest relevance, most relevant first."""
+    """Return the types of several documents, each with its greatest relevance, most relevant
+    first.
+    """
     best: dict[str, dict[str, Any]] = {}
     for row in (row for rows in found for row in rows):
         if row["type"] not in best or row["relevance"] > best[row["type"]]["relevance"]:
@@ -116,34 +138,46 @@ def joined_types(found: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
     return sorted(best.values(), key=lambda row: -row["relevance"])
 
 
-def fitting_types(rows: list[dict[str, Any]], threshold: float, top: int | None = None) -> list[str]:
+def fitting_types(
+    rows: list[dict[str, Any]], threshold: float, top: int | None = None
+) -> list[str]:
     """Return the types to use: the ``top`` first ones, or all at or above ``threshold``.
 
     Args:
         rows: most relevant first.
     """
-    return [row["type"] for row in (rows[:top] if top else rows) if top or row["relevance"] >= threshold]
+    return [
+        row["type"] for row in (rows[:top] if top else rows) if top or row["relevance"] >= threshold
+    ]
 
 
 def discovered_schema(types: list[str], shipped: dict[str, EntityType]) -> dict[str, Any]:
-    """Return a schema file's content for discovered types: shipped ones as they are, others with the three basics."""
+    """Return a schema file's content for discovered types: shipped ones as they are, others with
+    the three basics.
+    """
     kinds = [shipped.get(name) or plain_type(name) for name in types]
     rows = {
         kind.name: {
             "custom": kind.custom,
             "description": kind.description,
-            "properties": {key: {"list": True} if key in kind.lists else {} for key in kind.properties},
+            "properties": {
+                key: {"list": True} if key in kind.lists else {} for key in kind.properties
+            },
         }
         for kind in kinds
     }
     return {"version": 1, "title": "discovered", "types": rows, "groups": {}}
 
 
-def _needle(doc: str, kind: str, number: int, paragraph: str, row: dict, origin: dict[str, Any]) -> Needle:
+def _needle(
+    doc: str, kind: str, number: int, paragraph: str, row: dict, origin: dict[str, Any]
+) -> Needle:
     keywords = row.get("keywords")
     if isinstance(keywords, str):
         keywords = keywords.split(",")
-    keywords = [normalise(str(keyword)) for keyword in keywords] if isinstance(keywords, list) else []
+    keywords = (
+        [normalise(str(keyword)) for keyword in keywords] if isinstance(keywords, list) else []
+    )
     return Needle(
         f"{doc}:{kind}:{number:02d}",
         doc,

@@ -33,7 +33,9 @@ def read_document(path: str | Path, max_chars: int | None = None) -> Document:
     if path.is_file():
         with path.open("rb") as stream:
             if b"\0" in stream.read(8192):
-                raise UserError(f"{path}: this is a binary file, expected a document in plain UTF-8 text")
+                raise UserError(
+                    f"{path}: this is a binary file, expected a document in plain UTF-8 text"
+                )
     with open_text(path) as stream:
         text = stream.read().removeprefix("\ufeff")
     if not text.strip():
@@ -44,7 +46,8 @@ def read_document(path: str | Path, max_chars: int | None = None) -> Document:
 def read_documents(
     paths: Iterable[str | Path], max_chars: int | None = None, limit: int | None = None
 ) -> list[Document]:
-    """Read text files and the ``*.txt`` and ``*.md`` files of folders, in the order given (folders by name).
+    """Read text files and the ``*.txt`` and ``*.md`` files of folders, in the order given (folders
+    by name).
 
     Raises:
         UserError: nothing was found, a file is not usable, or two files have the same name.
@@ -56,13 +59,16 @@ def read_documents(
     seen: dict[str, Path] = {}
     for document, path in zip(documents, files, strict=True):
         if document.id in seen:
-            raise UserError(f"{path}: a document named {document.id!r} was read from {seen[document.id]} already")
+            raise UserError(
+                f"{path}: a document named {document.id!r} was read from {seen[document.id]} already"
+            )
         seen[document.id] = path
     return documents
 
 
 def document_files(paths: Iterable[str | Path], limit: int | None = None) -> list[Path]:
-    """Return the text files that paths stand for: files as they are, folders as their ``.txt`` and ``.md`` files.
+    """Return the text files that paths stand for: files as they are, folders as their ``.txt`` and
+    ``.md`` files.
 
     Raises:
         UserError: a folder holds no such file.
@@ -70,7 +76,9 @@ def document_files(paths: Iterable[str | Path], limit: int | None = None) -> lis
     files: list[Path] = []
     for path in map(Path, paths):
         if path.is_dir():
-            inside = sorted(p for p in path.iterdir() if p.suffix.lower() in (".txt", ".md") and p.is_file())
+            inside = sorted(
+                p for p in path.iterdir() if p.suffix.lower() in (".txt", ".md") and p.is_file()
+            )
             inside = [p for p in inside if p.stem.upper() not in ("LICENSE", "LICENCE", "README")]
             if not inside:
                 raise UserError(f"{path}: the folder has no .txt or .md file")
@@ -81,9 +89,11 @@ def document_files(paths: Iterable[str | Path], limit: int | None = None) -> lis
 
 
 def shorten(text: str, max_chars: int | None) -> str:
-    """Return the longest run of whole paragraphs from the start of ``text`` within ``max_chars`` characters.
+    """Return the longest run of whole paragraphs from the start of ``text`` within ``max_chars``
+    characters.
 
-    A first paragraph that is longer by itself is kept whole: a document is never cut inside a paragraph.
+    A first paragraph that is longer by itself is kept whole: a document is never cut inside a
+    paragraph.
     """
     if max_chars is None or len(text) <= max_chars:
         return text

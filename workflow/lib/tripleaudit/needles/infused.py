@@ -1,4 +1,6 @@
-"""Documents with their needles in them, what a model extracted from them, and the files that keep both."""
+"""Documents with their needles in them, what a model extracted from them, and the files that
+keep both.
+"""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +24,9 @@ class Corpus:
     report: dict[str, Any] = field(default_factory=dict)
 
     def placed(self, doc: str) -> list[Needle]:
-        """The needles that are in a document, in their order there; drawn ones that did not fit are left out."""
+        """The needles that are in a document, in their order there; drawn ones that did not fit
+        are left out.
+        """
         by_id = {needle.id: needle for needle in self.needles}
         return [by_id[identifier] for identifier in self.infusions[doc].needles]
 
@@ -43,7 +47,9 @@ class Corpus:
         """
         folder = Path(folder)
         documents = read_rows(folder / "documents.jsonl", Document)
-        infusions = {infusion.doc: infusion for infusion in read_rows(folder / "infusions.jsonl", Infusion)}
+        infusions = {
+            infusion.doc: infusion for infusion in read_rows(folder / "infusions.jsonl", Infusion)
+        }
         for document in documents:
             infusions[document.id].check(document, folder / "infusions.jsonl")
         needles = load_needles(folder / "needles.jsonl")
@@ -52,10 +58,11 @@ class Corpus:
 
 @dataclass
 class Result:
-    """What one model extracted from a corpus; ``repetitions`` and ``parts`` are those of the length experiment.
+    """What one model extracted from a corpus; ``repetitions`` and ``parts`` are those of the length
+    experiment.
 
-    ``matches`` and ``displaced`` are rows of :meth:`.Index.matches` about the documents with and without needles, read
-    back with what :func:`.rate_matches` decided.
+    ``matches`` and ``displaced`` are rows of :meth:`.Index.matches` about the documents with and
+    without needles, read back with what :func:`.rate_matches` decided.
     """
 
     entities: list[Entity]
@@ -67,7 +74,9 @@ class Result:
     report: dict[str, Any]
 
     def save(self, folder: str | Path) -> None:
-        """Write ``report.json`` and, as JSON lines, the others, matches as ``matches`` and ``untouched-matches``."""
+        """Write ``report.json`` and, as JSON lines, the others, matches as ``matches`` and
+        ``untouched-matches``.
+        """
         folder = Path(folder)
         write_rows(folder / "entities.jsonl", self.entities)
         write_jsonl(folder / "deduplicated.jsonl", deduplicated(self.entities))
@@ -87,6 +96,18 @@ class Result:
         """
         folder = Path(folder)
         names = ("calls", "criteria", "untouched-criteria", "parts")
-        calls, matches, displaced, parts = ([row for _, row in read_jsonl(folder / f"{name}.jsonl")] for name in names)
-        entities, repetitions = (read_rows(folder / f"{name}.jsonl", Entity) for name in ("entities", "repetitions"))
-        return cls(entities, calls, matches, displaced, repetitions, parts, read_json(folder / "report.json"))
+        calls, matches, displaced, parts = (
+            [row for _, row in read_jsonl(folder / f"{name}.jsonl")] for name in names
+        )
+        entities, repetitions = (
+            read_rows(folder / f"{name}.jsonl", Entity) for name in ("entities", "repetitions")
+        )
+        return cls(
+            entities,
+            calls,
+            matches,
+            displaced,
+            repetitions,
+            parts,
+            read_json(folder / "report.json"),
+        )

@@ -1,7 +1,7 @@
 """Needles infused into documents at natural boundaries (MINEA, section 5.2.1).
 
-A needle becomes a paragraph of its own between two paragraphs, or a group of sentences between two sentences where the
-document has too few paragraphs.
+A needle becomes a paragraph of its own between two paragraphs, or a group of sentences between two
+sentences where the document has too few paragraphs.
 """
 
 import random
@@ -14,7 +14,11 @@ from tripleaudit.core.fields import CLOSED
 from tripleaudit.llm.units import Unit, has_open_fence, is_prose, paragraphs, sentences, text_of
 from tripleaudit.needles.haystack import Document
 
-MINIMUM, TARGET, MAXIMUM = 0.10, 0.20, 0.30  # share of the enriched text; the target is this project's choice
+MINIMUM, TARGET, MAXIMUM = (
+    0.10,
+    0.20,
+    0.30,
+)  # share of the enriched text; the target is this project's choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,9 @@ class Infusion:
             UserError: it is not; ``where`` begins the message.
         """
         if self.original_text != document.text:
-            raise UserError(f"{where}: without its needles, {self.doc!r} is not its document; make the needles again")
+            raise UserError(
+                f"{where}: without its needles, {self.doc!r} is not its document; make the needles again"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +71,8 @@ class _Haystack:
     """The units of a document and the places between them that a needle can take.
 
     Attributes:
-        places: indices of the units before which a needle can stand; their number is the place behind the last one.
+        places: indices of the units before which a needle can stand; their number is the place
+            behind the last one.
         separator: blanks between a needle and its neighbour.
     """
 
@@ -92,8 +99,8 @@ def infuse(
         minimum, maximum: bounds of the share; a needle that would pass ``maximum`` is left out.
 
     Raises:
-        UserError: all fitting needles together stay below ``minimum``; the message says how many characters are there
-            and how many are needed.
+        UserError: all fitting needles together stay below ``minimum``; the message says how many
+            characters are there and how many are needed.
     """
     rng = random.Random(f"{seed}:{document.id}:{document.text}")
     shuffled = rng.sample(list(needles), len(needles))
@@ -108,7 +115,9 @@ def infuse(
 
 
 def needed(length: int, share: float) -> float:
-    """Return how many characters must be inserted into ``length`` characters to fill ``share`` of the result."""
+    """Return how many characters must be inserted into ``length`` characters to fill ``share``
+    of the result.
+    """
     return share * length / (1 - share)
 
 
@@ -117,8 +126,8 @@ def _choose(
 ) -> tuple[_Haystack, list[tuple[str, str]]]:
     """Return the haystack by paragraphs or sentences, and the needles to insert.
 
-    Paragraphs are taken where there are at least two for each needle and one more; the number of needles depends on
-    the separators, which count towards the share.
+    Paragraphs are taken where there are at least two for each needle and one more; the number of
+    needles depends on the separators, which count towards the share.
     """
     by_paragraph = _haystack_of_paragraphs(text)
     chosen = _take(text, shuffled, len(by_paragraph.separator), target, maximum)
@@ -133,7 +142,8 @@ def _choose(
 def _take(
     text: str, shuffled: Sequence[tuple[str, str]], separator: int, target: float, maximum: float
 ) -> list[tuple[str, str]]:
-    """Return the first needles that fill ``target`` of the result, without those that would pass ``maximum``.
+    """Return the first needles that fill ``target`` of the result, without those that would pass
+    ``maximum``.
 
     Args:
         separator: characters inserted with each needle.
@@ -158,7 +168,9 @@ def _haystack_of_paragraphs(text: str) -> _Haystack:
 
 
 def _haystack_of_sentences(text: str) -> _Haystack:
-    """Return the sentences of a document; a needle stands before or behind prose, never before a heading or a block."""
+    """Return the sentences of a document; a needle stands before or behind prose, never before a
+    heading or a block.
+    """
     units: list[str] = []
     places: list[int] = []
     for paragraph in paragraphs(text):
@@ -174,7 +186,9 @@ def _haystack_of_sentences(text: str) -> _Haystack:
     return _Haystack(units, places, " ")
 
 
-def _insert(haystack: _Haystack, needles: Sequence[tuple[str, str]], places: Sequence[int]) -> list[Unit]:
+def _insert(
+    haystack: _Haystack, needles: Sequence[tuple[str, str]], places: Sequence[int]
+) -> list[Unit]:
     """Return the units of a document with needles before the units of these places, in order."""
     units: list[Unit] = []
     waiting = list(zip(needles, places, strict=True))
@@ -183,7 +197,9 @@ def _insert(haystack: _Haystack, needles: Sequence[tuple[str, str]], places: Seq
             (identifier, paragraph), _ = waiting.pop(0)
             units.append(Unit(paragraph + haystack.separator, identifier))
         units.append(Unit(text))
-    units += [Unit(haystack.separator + paragraph, identifier) for (identifier, paragraph), _ in waiting]
+    units += [
+        Unit(haystack.separator + paragraph, identifier) for (identifier, paragraph), _ in waiting
+    ]
     return units
 
 
@@ -195,7 +211,11 @@ def _draw(rng: random.Random, places: Sequence[int], count: int) -> list[int]:
 
 
 def _too_few(
-    document: Document, needles: Sequence[tuple[str, str]], inserted: int, minimum: float, maximum: float
+    document: Document,
+    needles: Sequence[tuple[str, str]],
+    inserted: int,
+    minimum: float,
+    maximum: float,
 ) -> str:
     length = len(document.text)
     least, most = needed(length, minimum), needed(length, maximum)

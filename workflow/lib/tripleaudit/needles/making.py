@@ -1,7 +1,8 @@
-"""Needles in documents: invented by a model, taken from templates or from a file; validated and infused.
+"""Needles in documents: invented by a model, taken from templates or from a file; validated and
+infused.
 
-What needs a model takes ``client``, which stores answers the moment they arrive: what was interrupted is
-simply run again.
+What needs a model takes ``client``, which stores answers the moment they arrive: what was
+interrupted is simply run again.
 """
 
 from collections import Counter
@@ -50,7 +51,9 @@ def write_corpus(
     corpus.save(out)
 
 
-def build_corpus(documents: Sequence[Document], plan: Plan, client: Driver | None, model: str = TEMPLATES) -> Corpus:
+def build_corpus(
+    documents: Sequence[Document], plan: Plan, client: Driver | None, model: str = TEMPLATES
+) -> Corpus:
     """Make needles for every document and infuse them.
 
     Args:
@@ -58,17 +61,21 @@ def build_corpus(documents: Sequence[Document], plan: Plan, client: Driver | Non
         model: the generating model's name, kept with each needle.
 
     Raises:
-        UserError: a type is unknown, or the share cannot be reached; also if only needles from the templates could
-            not reach it, before the model is queried.
+        UserError: a type is unknown, or the share cannot be reached; also if only needles from the
+            templates could not reach it, before the model is queried.
     """
     schema = plan.load_schema()
-    kinds = [schema.types.get(name) or plain_type(name) for name in plan.needle_types or schema.types]
+    kinds = [
+        schema.types.get(name) or plain_type(name) for name in plan.needle_types or schema.types
+    ]
     discovered: dict[str, Any] = {}
     made: dict[str, list[Needle]] = {document.id: [] for document in documents}
     rejected: Counter = Counter()
     calls = 0
     if client is not None:
-        for document in documents:  # before anything is paid: what the model does not give comes from the templates
+        for document in (
+            documents
+        ):  # before anything is paid: what the model does not give comes from the templates
             infused(document, _filled(document, kinds, plan, []), plan)
         if plan.discover:
             talks = {d.id: discover_types(d, plan.needle_tokens, plan.excerpt) for d in documents}
@@ -100,7 +107,9 @@ def build_corpus(documents: Sequence[Document], plan: Plan, client: Driver | Non
     return Corpus(list(documents), needles, infusions, report)
 
 
-def corpus_from_needles(documents: Sequence[Document], needles: Sequence[Needle], plan: Plan) -> Corpus:
+def corpus_from_needles(
+    documents: Sequence[Document], needles: Sequence[Needle], plan: Plan
+) -> Corpus:
     """Infuse needles that come from a file.
 
     Raises:
@@ -110,7 +119,9 @@ def corpus_from_needles(documents: Sequence[Document], needles: Sequence[Needle]
     texts = {document.id: document.text for document in documents}
     for needle in needles:
         if needle.doc not in texts:
-            raise UserError(f"needle {needle.id!r} belongs to {needle.doc!r}, which is none of the documents")
+            raise UserError(
+                f"needle {needle.id!r} belongs to {needle.doc!r}, which is none of the documents"
+            )
         if reason := problem(needle, texts[needle.doc], before[needle.doc], plan):
             raise UserError(f"needle {needle.id!r} cannot be used: {reason}")
         before[needle.doc].append(needle)
@@ -142,8 +153,12 @@ def _all_types(
     return results
 
 
-def _filled(document: Document, kinds: Sequence[EntityType], plan: Plan, made: list[Needle]) -> list[Needle]:
-    """Add needles from the templates to ``made`` until there are enough of each type, and return it."""
+def _filled(
+    document: Document, kinds: Sequence[EntityType], plan: Plan, made: list[Needle]
+) -> list[Needle]:
+    """Add needles from the templates to ``made`` until there are enough of each type, and return
+    it.
+    """
     for kind in (kind.name for kind in kinds):
         missing = plan.per_type - sum(needle.type == kind for needle in made)
         if missing > 0:

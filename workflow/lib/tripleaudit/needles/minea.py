@@ -1,21 +1,23 @@
-"""Was a needle found, and what is MINEA: criteria per needle, rates per type, the overall score; and redundancy.
+"""Was a needle found, and what is MINEA: criteria per needle, rates per type, the overall score;
+and redundancy.
 
-The criteria (section 5.2.3 and appendix B3), compared exactly after :func:`~tripleaudit.needles.entities.normalise`; a
-wrong type does not matter:
+The criteria (section 5.2.3 and appendix B3), compared exactly after
+:func:`~tripleaudit.needles.entities.normalise`; a wrong type does not matter:
 
 - ``n``: an entity's name equals the needle's name.
 - ``ns``: the needle's name is a substring of the serialised extraction.
 - ``k(t)``: an entity shares at least the share ``t`` of the needle's keywords.
 - ``llm``: a model points at the entity that is the needle (:func:`.extracting.judge`).
 
-Every needle is looked for by itself, as in the paper: where the keywords of two needles overlap, a missed needle is
-credited with what was extracted about the other one. Needles of a document that share too many keywords are therefore
-refused (:func:`~tripleaudit.needles.needle.problem`).
+Every needle is looked for by itself, as in the paper: where the keywords of two needles overlap, a
+missed needle is credited with what was extracted about the other one. Needles of a document that
+share too many keywords are therefore refused (:func:`~tripleaudit.needles.needle.problem`).
 
-``a_c(type)`` is the share of a type's needles that criterion ``c`` finds, ``MINEA(type)`` the greatest of these
-rates, and the overall score their mean weighted by the number of needles (section 5.2.2). It is the maximum of rates,
-not the rate of needles found by any criterion; that one, at least as large, is ``minea_any``. Redundancy is that of a
-repeated extraction (section 4.2 and table 1).
+``a_c(type)`` is the share of a type's needles that criterion ``c`` finds, ``MINEA(type)`` the
+greatest of these rates, and the overall score their mean weighted by the number of needles (section
+5.2.2). It is the maximum of rates, not the rate of needles found by any criterion; that one, at
+least as large, is ``minea_any``. Redundancy is that of a repeated extraction (section 4.2 and table
+1).
 """
 
 import math
@@ -38,9 +40,11 @@ Bounds = tuple[float | None, float | None]
 
 @dataclass(frozen=True, slots=True)
 class TypeScore:
-    """Rates of one type: ``found[c]`` of ``needles`` by each criterion, and ``found_any`` by at least one.
+    """Rates of one type: ``found[c]`` of ``needles`` by each criterion, and ``found_any`` by at
+    least one.
 
-    ``found_blind`` expects of each needle what the criterion says that is best for other needles (:func:`_blind`).
+    ``found_blind`` expects of each needle what the criterion says that is best for other needles
+    (:func:`_blind`).
     """
 
     type: str
@@ -63,8 +67,8 @@ def type_scores(rows: Iterable[Mapping], criteria: Sequence[str]) -> dict[str, T
     """Count what each criterion finds, by type.
 
     Args:
-        rows: one mapping per needle with ``type`` and a truth value for each criterion; ``None`` means that the
-            criterion was not applied, and counts as not found.
+        rows: one mapping per needle with ``type`` and a truth value for each criterion; ``None``
+            means that the criterion was not applied, and counts as not found.
     """
     counts: dict[str, list[Mapping]] = {}
     for row in rows:
@@ -75,7 +79,12 @@ def type_scores(rows: Iterable[Mapping], criteria: Sequence[str]) -> dict[str, T
             len(members),
             {criterion: sum(bool(row[criterion]) for row in members) for criterion in criteria},
             sum(any(bool(row[criterion]) for criterion in criteria) for row in members),
-            _blind(np.array([[bool(row[criterion]) for criterion in criteria] for row in members], dtype=float)),
+            _blind(
+                np.array(
+                    [[bool(row[criterion]) for criterion in criteria] for row in members],
+                    dtype=float,
+                )
+            ),
         )
         for kind, members in counts.items()
     }
@@ -84,7 +93,8 @@ def type_scores(rows: Iterable[Mapping], criteria: Sequence[str]) -> dict[str, T
 def overall(scores: Iterable[TypeScore]) -> tuple[float, float, int]:
     """Return ``(sum of found by the best criterion, found by any, needles)`` over types.
 
-    ``found / needles`` is the MINEA of all types together: types weigh as much as they have needles.
+    ``found / needles`` is the MINEA of all types together: types weigh as much as they have
+    needles.
     """
     scores = list(scores)
     return (
@@ -95,21 +105,26 @@ def overall(scores: Iterable[TypeScore]) -> tuple[float, float, int]:
 
 
 def minea_interval(scores: Iterable[TypeScore]) -> Bounds:
-    """Return the 95 % interval of MINEA over types, which knows that the best criterion was chosen on these needles.
+    """Return the 95 % interval of MINEA over types, which knows that the best criterion was chosen
+    on these needles.
 
-    MINEA is too high for the rate of the criterion that is best in truth, because the greatest of several rates is
-    also the luckiest; the rate of a criterion that was chosen without the needle in question is not. So the lower end
-    is Wilson's for that rate, and the upper end Wilson's for MINEA.
+    MINEA is too high for the rate of the criterion that is best in truth, because the greatest of
+    several rates is also the luckiest; the rate of a criterion that was chosen without the needle
+    in question is not. So the lower end is Wilson's for that rate, and the upper end Wilson's for
+    MINEA.
     """
     scores = list(scores)
     found, _, needles = overall(scores)
-    return share_bounds(sum(score.found_blind for score in scores), needles)[0], share_bounds(found, needles)[1]
+    return share_bounds(sum(score.found_blind for score in scores), needles)[0], share_bounds(
+        found, needles
+    )[1]
 
 
 def rate_rows(
     stratum: str, scores: Sequence[TypeScore], found: Mapping[str, int]
 ) -> Iterator[tuple[str, str, str, float, float | None, float | None]]:
-    """Yield ``(stratum, matching, metric, value, low, high)``: what each criterion finds, and MINEA, over types.
+    """Yield ``(stratum, matching, metric, value, low, high)``: what each criterion finds, and
+    MINEA, over types.
 
     Args:
         found: by criterion, also such that do not enter MINEA.
@@ -125,20 +140,27 @@ def rate_rows(
 
 
 def _blind(found: np.ndarray) -> float:
-    """Return how many needles of a type are found if each is judged by the best criterion of resamples without it.
+    """Return how many needles of a type are found if each is judged by the best criterion of
+    resamples without it.
 
     Args:
-        found: ``[N, C]``, 1 where criterion c finds needle n. Criteria that are equally good weigh the same; a needle
-            that no resample leaves out takes the mean of all of them.
+        found: ``[N, C]``, 1 where criterion c finds needle n. Criteria that are equally good weigh
+            the same; a needle that no resample leaves out takes the mean of all of them.
     """
     needles = len(found)
-    drawn = np.random.default_rng(0).multinomial(needles, np.full(needles, 1 / needles), size=RESAMPLES)  # [R, N]
+    drawn = np.random.default_rng(0).multinomial(
+        needles, np.full(needles, 1 / needles), size=RESAMPLES
+    )  # [R, N]
     hits = drawn @ found  # [R, C]
     best = hits == hits.max(axis=1, keepdims=True)
     rates = (best / best.sum(axis=1, keepdims=True)) @ found.T  # [R, N]
     without = drawn == 0
     times = without.sum(axis=0)
-    return float(np.where(times > 0, (rates * without).sum(axis=0) / np.maximum(times, 1), found.mean(axis=1)).sum())
+    return float(
+        np.where(
+            times > 0, (rates * without).sum(axis=0) / np.maximum(times, 1), found.mean(axis=1)
+        ).sum()
+    )
 
 
 def wilson(found: float, total: int, z: float = 1.959963984540054) -> tuple[float, float]:
@@ -152,15 +174,17 @@ def wilson(found: float, total: int, z: float = 1.959963984540054) -> tuple[floa
 
 
 def share_bounds(found: float, total: int) -> Bounds:
-    """Return Wilson's 95 % interval of a share, ``(None, None)`` where it rests on too few cases to say anything."""
+    """Return Wilson's 95 % interval of a share, ``(None, None)`` where it rests on too few cases
+    to say anything.
+    """
     return wilson(found, total) if total >= FEWEST else (None, None)
 
 
 def redundancy(new: Sequence[Entity], old: Sequence[Entity]) -> float | None:
     """Return the share of the new entities whose name was extracted from the same piece before.
 
-    ``|{e in new : name(e) in names(old)}| / |new|``; ``None`` where nothing new came, and an entity without a
-    name repeats nothing.
+    ``|{e in new : name(e) in names(old)}| / |new|``; ``None`` where nothing new came, and an entity
+    without a name repeats nothing.
     """
     if not new:
         return None
@@ -169,7 +193,8 @@ def redundancy(new: Sequence[Entity], old: Sequence[Entity]) -> float | None:
 
 
 def by_part(old: Sequence[Entity], new: Sequence[Entity], parts: int) -> list[dict]:
-    """Return one row per part of a document: its redundancy and the numbers of new and old entities.
+    """Return one row per part of a document: its redundancy and the numbers of new and old
+    entities.
 
     Args:
         old: entities of the finished extraction; ``piece`` is the part.
@@ -179,7 +204,14 @@ def by_part(old: Sequence[Entity], new: Sequence[Entity], parts: int) -> list[di
     for part in range(parts):
         before = [entity for entity in old if entity.piece == part]
         after = [entity for entity in new if entity.piece == part]
-        rows.append({"part": part + 1, "redundancy": redundancy(after, before), "new": len(after), "old": len(before)})
+        rows.append(
+            {
+                "part": part + 1,
+                "redundancy": redundancy(after, before),
+                "new": len(after),
+                "old": len(before),
+            }
+        )
     return rows
 
 
@@ -187,17 +219,25 @@ CANDIDATES = 30  # most entities that a judge is shown, before those of the need
 EPSILON = 1e-9  # 0.6 * 5 keywords must not fail on the last bit
 
 
-def rated(matches: Iterable[Mapping[str, Any]], thresholds: Sequence[float] = THRESHOLDS) -> list[dict[str, Any]]:
-    """Return the rows of the criteria table of those of :meth:`Index.matches`, thresholds applied."""
+def rated(
+    matches: Iterable[Mapping[str, Any]], thresholds: Sequence[float] = THRESHOLDS
+) -> list[dict[str, Any]]:
+    """Return the rows of the criteria table of those of :meth:`Index.matches`, thresholds
+    applied.
+    """
     rows = []
     for match in matches:
-        found = {f"k{threshold:g}": match["k_ratio"] >= threshold - EPSILON for threshold in thresholds}
+        found = {
+            f"k{threshold:g}": match["k_ratio"] >= threshold - EPSILON for threshold in thresholds
+        }
         rows.append({**match, **found, "k_ratio": round(match["k_ratio"], 6)})
     return rows
 
 
 def rate_matches(folder: str | Path, thresholds: Sequence[float]) -> None:
-    """Decide which needles count as found: of (``untouched-``)``matches`` are made (``untouched-``)``criteria``."""
+    """Decide which needles count as found: of (``untouched-``)``matches`` are made
+    (``untouched-``)``criteria``.
+    """
     for name in ("matches", "untouched-matches"):
         matches = [match for _, match in read_jsonl(Path(folder) / f"{name}.jsonl")]
         criteria = Path(folder) / f"{name.replace('matches', 'criteria')}.jsonl"
@@ -217,14 +257,16 @@ class Index:
                 self._names.setdefault(normalise(entity.name), entity)
             self._keywords.append({normalise(keyword) for keyword in entity.keywords()})
             self._values.append(SEPARATOR.join(normalise(value) for value in entity.values()))
-        self._tokens = [set(value.casefold().replace(SEPARATOR, " ").split()) for value in self._values]
+        self._tokens = [
+            set(value.casefold().replace(SEPARATOR, " ").split()) for value in self._values
+        ]
 
     def matches(self, needles: Sequence[Needle]) -> list[dict[str, Any]]:
         """Apply n, ns and the share of keywords to the needles of a document, without a judge.
 
         Returns:
-            A row for each: whether its name is found, the greatest share of its keywords that one entity has, and the
-            index of that entity, None where there is none.
+            A row for each: whether its name is found, the greatest share of its keywords that one
+            entity has, and the index of that entity, None where there is none.
         """
         rows = []
         for needle, shares in zip(needles, self._shares(needles), strict=True):
@@ -272,16 +314,26 @@ class Index:
             return 0.0, None
         return float(shares.max()), self.entities[int(shares.argmax())].index
 
-    def candidates(self, needle: Needle, piece: int | None, limit: int = CANDIDATES) -> list[Entity]:
+    def candidates(
+        self, needle: Needle, piece: int | None, limit: int = CANDIDATES
+    ) -> list[Entity]:
         """Return the entities that a judge should see, in order of extraction.
 
-        Those that share a word with the needle's name or keywords, at most ``limit`` of them with the most shared
-        words first, and those extracted from the piece that holds the needle.
+        Those that share a word with the needle's name or keywords, at most ``limit`` of them with
+        the most shared words first, and those extracted from the piece that holds the needle.
         """
-        words = {word for text in (needle.name, *needle.keywords) for word in normalise(text, True).split()}
+        words = {
+            word
+            for text in (needle.name, *needle.keywords)
+            for word in normalise(text, True).split()
+        }
         shared = [(len(words & tokens), position) for position, tokens in enumerate(self._tokens)]
-        ranked = sorted((item for item in shared if item[0]), key=lambda item: (-item[0], item[1]))[:limit]
+        ranked = sorted((item for item in shared if item[0]), key=lambda item: (-item[0], item[1]))[
+            :limit
+        ]
         chosen = {position for _, position in ranked}
         if piece is not None:
-            chosen |= {position for position, entity in enumerate(self.entities) if entity.piece == piece}
+            chosen |= {
+                position for position, entity in enumerate(self.entities) if entity.piece == piece
+            }
         return [self.entities[position] for position in sorted(chosen)]

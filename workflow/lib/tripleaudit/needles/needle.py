@@ -16,7 +16,9 @@ from tripleaudit.needles.entities import normalise
 if TYPE_CHECKING:
     from tripleaudit.needles.plan import NeedleSettings
 
-KEYWORDS = 6  # as many as the paper's toy example has; equal for all needles, so that k(t) means the same
+KEYWORDS = (
+    6  # as many as the paper's toy example has; equal for all needles, so that k(t) means the same
+)
 WORDS = (40, 120)  # bounds of a needle's paragraph, in words
 OVERLAP = 0.5  # at the least threshold of k(t), one needle's keywords would stand for the other
 
@@ -28,7 +30,8 @@ def one_paragraph(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Needle:
-    """An invented entity: the paragraph that introduces it, and the properties that it is identified by.
+    """An invented entity: the paragraph that introduces it, and the properties that it is
+    identified by.
 
     ``generator`` says where it comes from: ``{"model", "prompt_sha256", "seed"}``.
     """
@@ -45,7 +48,9 @@ class Needle:
     generator: dict[str, Any] = field(default_factory=dict)
 
 
-def problem(needle: Needle, document: str, others: Iterable[Needle], plan: "NeedleSettings") -> str | None:
+def problem(
+    needle: Needle, document: str, others: Iterable[Needle], plan: "NeedleSettings"
+) -> str | None:
     """Return why ``needle`` cannot be used, as one clause, or ``None``.
 
     Args:
@@ -83,10 +88,13 @@ def load_needles(path: str | Path) -> list[Needle]:
     """Read needles, one JSON object a line.
 
     Raises:
-        UserError: a line is not a needle, or an identifier occurs twice; the message names file and line.
+        UserError: a line is not a needle, or an identifier occurs twice; the message names file and
+            line.
     """
     needles = read_rows(path, Needle)
     for name, times in Counter(needle.id for needle in needles).items():
         if times > 1:
-            raise UserError(f"{path}: {times} needles have the id {name!r}; expected an id of its own for each")
+            raise UserError(
+                f"{path}: {times} needles have the id {name!r}; expected an id of its own for each"
+            )
     return needles

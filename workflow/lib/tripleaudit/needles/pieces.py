@@ -62,8 +62,12 @@ def status_counts(calls: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     return counts
 
 
-def call_rows(statuses: Mapping[str, int]) -> Iterator[tuple[str, str, str, float, float | None, float | None]]:
-    """Yield the calls by status, and the share of calls that brought a readable answer (coverage), as scores."""
+def call_rows(
+    statuses: Mapping[str, int],
+) -> Iterator[tuple[str, str, str, float, float | None, float | None]]:
+    """Yield the calls by status, and the share of calls that brought a readable answer
+    (coverage), as scores.
+    """
     total = sum(statuses.values())
     for status, count in statuses.items():
         yield "all", "", f"status:{status}", count, None, None
@@ -73,7 +77,9 @@ def call_rows(statuses: Mapping[str, int]) -> Iterator[tuple[str, str, str, floa
 
 
 def failed_pieces(calls: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, int]]:
-    """Return ``(stage, document, piece)`` of the pieces whose calls all failed: the result is incomplete there."""
+    """Return ``(stage, document, piece)`` of the pieces whose calls all failed: the result is
+    incomplete there.
+    """
     seen: dict[tuple[str, str, int], bool] = {}
     for call in calls:
         key = (call["stage"], call["doc"], call["piece"])

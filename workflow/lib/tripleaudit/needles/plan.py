@@ -21,7 +21,9 @@ class NeedleSettings(Section):
     gives one."""
 
     schema_: str = Field("paper", alias="schema")
-    """Entity types to extract, a schema of workflow/lib/tripleaudit/data/schemas by name or a file."""
+    """Entity types to extract, a schema of workflow/lib/tripleaudit/data/schemas by name or a
+    file.
+    """
     types: Annotated[tuple[str, ...] | None, Field(min_length=1), AsTuple] = None
     """Only these types of the schema; null takes all."""
     needle_types: Annotated[tuple[str, ...] | None, Field(min_length=1), AsTuple] = None
@@ -54,7 +56,9 @@ class NeedleSettings(Section):
     reserve: Number = 4095
     """Tokens kept free for an answer; also its limit."""
     untouched: bool = True
-    """Extract the documents without needles, too (false positives, displaced entities, iterations)."""
+    """Extract the documents without needles, too (false positives, displaced entities,
+    iterations).
+    """
     parts: Count = 0
     """Parts of the length experiment (lost-in-the-middle); 0 leaves it out."""
     part_iterations: Count = 0
@@ -67,9 +71,9 @@ class NeedleSettings(Section):
     """Characters of a document in prompts for needles."""
     discover: bool = False
     """Ask which Schema.org types fit each document; the answer is kept with the needles."""
-    thresholds: Annotated[tuple[Annotated[float, Field(gt=0, le=1)], ...], Field(min_length=1), Unique, AsTuple] = (
-        THRESHOLDS
-    )
+    thresholds: Annotated[
+        tuple[Annotated[float, Field(gt=0, le=1)], ...], Field(min_length=1), Unique, AsTuple
+    ] = THRESHOLDS
     """Shares of keywords for the criteria k."""
 
     def contradictions(self) -> Iterator[str]:
@@ -135,4 +139,9 @@ class Plan(NeedleSettings):
     @property
     def criteria(self) -> tuple[str, ...]:
         """The criteria that enter MINEA: without a judge, ``llm`` does not."""
-        return ("n", "ns", *(f"k{threshold:g}" for threshold in self.thresholds), *(("llm",) if self.judge else ()))
+        return (
+            "n",
+            "ns",
+            *(f"k{threshold:g}" for threshold in self.thresholds),
+            *(("llm",) if self.judge else ()),
+        )

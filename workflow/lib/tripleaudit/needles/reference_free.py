@@ -1,7 +1,9 @@
-"""Scores without a reference, which compare an extraction with its document (MINEA, section 5.1 and appendix A).
+"""Scores without a reference, which compare an extraction with its document (MINEA, section 5.1 and
+appendix A).
 
-An extraction is read as a summary of the document: one line per entity, type and values without the keys. All scores
-lie between 0 and 1 and serve to compare extractions of one document with one another; none is an absolute quality.
+An extraction is read as a summary of the document: one line per entity, type and values without the
+keys. All scores lie between 0 and 1 and serve to compare extractions of one document with one
+another; none is an absolute quality.
 """
 
 import math
@@ -17,7 +19,10 @@ from tripleaudit.needles.schema import Schema
 
 WORD = re.compile(r"\w+")
 COMPONENTS = 100
-THRESHOLDS, NAME_THRESHOLD = (0.2, 0.1), 0.5  # cosines of redundancy, of whole entities and of names
+THRESHOLDS, NAME_THRESHOLD = (
+    (0.2, 0.1),
+    0.5,
+)  # cosines of redundancy, of whole entities and of names
 DENSE_CELLS = 20_000_000  # above this many cells the decomposition runs on the sparse matrix
 
 
@@ -26,13 +31,15 @@ def words(text: str) -> list[str]:
     return WORD.findall(text.lower())
 
 
-def semantic_similarity(pieces: Sequence[str], lines: Sequence[str], components: int = COMPONENTS) -> float:
+def semantic_similarity(
+    pieces: Sequence[str], lines: Sequence[str], components: int = COMPONENTS
+) -> float:
     """Cosine of document and extraction in a latent semantic space.
 
-    TF-IDF (lower-cased words, English stop words left out, l2) is fitted on the units, which are the pieces of the
-    document and the lines of the extraction; ``min(components, rank)`` singular vectors span the space, into which
-    the whole document and all lines together are projected. Signs of the components do not matter. 0 where either
-    side has no word.
+    TF-IDF (lower-cased words, English stop words left out, l2) is fitted on the units, which are
+    the pieces of the document and the lines of the extraction; ``min(components, rank)`` singular
+    vectors span the space, into which the whole document and all lines together are projected.
+    Signs of the components do not matter. 0 where either side has no word.
     """
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -49,12 +56,13 @@ def semantic_similarity(pieces: Sequence[str], lines: Sequence[str], components:
 
 
 def relevance(hypothesis: str, reference: str, alpha: float = 0.9) -> float:
-    """METEOR's F of an extraction (hypothesis) against its document (reference), without the chunk penalty.
+    """METEOR's F of an extraction (hypothesis) against its document (reference), without the chunk
+    penalty.
 
     Matches are one to one: equal lower-cased words first, then equal Porter stems among the rest.
-    ``F = P R / (alpha P + (1 - alpha) R)``, which is ``10 P R / (R + 9 P)`` for 0.9, so that recall weighs nine times
-    as much as precision. The stages are NLTK's; its ``meteor_score`` multiplies by a penalty for order, which an
-    extraction does not keep.
+    ``F = P R / (alpha P + (1 - alpha) R)``, which is ``10 P R / (R + 9 P)`` for 0.9, so that recall
+    weighs nine times as much as precision. The stages are NLTK's; its ``meteor_score`` multiplies
+    by a penalty for order, which an extraction does not keep.
     """
     from nltk.translate.meteor_score import exact_match, stem_match
 
@@ -71,7 +79,9 @@ def relevance(hypothesis: str, reference: str, alpha: float = 0.9) -> float:
 
 
 def spread(values: Sequence[float]) -> float | None:
-    """Population standard deviation over mean; 0 for one value, ``None`` where the mean is 0 or there is no value."""
+    """Population standard deviation over mean; 0 for one value, ``None`` where the mean is 0 or
+    there is no value.
+    """
     if not values or sum(values) == 0:
         return None
     mean = sum(values) / len(values)
@@ -79,9 +89,11 @@ def spread(values: Sequence[float]) -> float | None:
 
 
 def redundancy_avoidance(lines: Sequence[str], threshold: float) -> float | None:
-    """Share of pairs of lines whose cosine of word counts is at most ``threshold``; 1 for one line, ``None`` for none.
+    """Share of pairs of lines whose cosine of word counts is at most ``threshold``; 1 for one line,
+    ``None`` for none.
 
-    A line without words has the zero vector and is similar to nothing. Memory: the rows of one block of 1,000 lines.
+    A line without words has the zero vector and is similar to nothing. Memory: the rows of one
+    block of 1,000 lines.
     """
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.preprocessing import normalize
@@ -102,11 +114,13 @@ def redundancy_avoidance(lines: Sequence[str], threshold: float) -> float | None
 
 
 def supported_entities(entities: Sequence[Entity], document: str) -> float | None:
-    """Bias avoidance J*: share of the extracted entities, by distinct names, that occur in the document.
+    """Bias avoidance J*: share of the extracted entities, by distinct names, that occur in the
+    document.
 
-    ``|A ∩ B| / |B|`` with the entities of the document and those of the extraction (appendix A): what is said of an
-    entity in other words makes it no invention. An entity counts as the document's when the words of its name occur
-    there in a row; one without a name is left out. ``None`` where none has a name.
+    ``|A ∩ B| / |B|`` with the entities of the document and those of the extraction (appendix A):
+    what is said of an entity in other words makes it no invention. An entity counts as the
+    document's when the words of its name occur there in a row; one without a name is left out.
+    ``None`` where none has a name.
     """
     return _occurring((entity.name for entity in entities if entity.name), document)
 
@@ -114,24 +128,33 @@ def supported_entities(entities: Sequence[Entity], document: str) -> float | Non
 def supported_share(entities: Sequence[Entity], document: str) -> float | None:
     """Supported values: as :func:`supported_entities`, of names and property values alike.
 
-    B holds the distinct normalised values, list items singly, without types and placeholders;
-    a value counts as supported when its words occur in the document in a row. ``None`` where B is empty.
+    B holds the distinct normalised values, list items singly, without types and placeholders; a
+    value counts as supported when its words occur in the document in a row. ``None`` where B is
+    empty.
     """
     return _occurring((value for entity in entities for value in entity.values()), document)
 
 
 def _occurring(values: Iterable[str], document: str) -> float | None:
-    """Share of the distinct values, placeholders left out, whose words occur in the document in a row."""
+    """Share of the distinct values, placeholders left out, whose words occur in the document in
+    a row.
+    """
     distinct = {tuple(words(value)) for value in values if is_filled(value) and words(value)}
-    # A document as " a b c " makes word sequences substrings: one search each, no tokens inside tokens.
+    # A document as " a b c " makes word sequences substrings: one search each, no tokens inside
+    # tokens.
     text = f" {' '.join(words(document))} "
-    return sum(f" {' '.join(value)} " in text for value in distinct) / len(distinct) if distinct else None
+    return (
+        sum(f" {' '.join(value)} " in text for value in distinct) / len(distinct)
+        if distinct
+        else None
+    )
 
 
 def incompleteness(entities: Sequence[Entity], schema: Schema) -> float | None:
     """Share of entities with a property of their type that is absent, null, empty or a placeholder.
 
-    Entities of types outside the schema are judged on the properties they have. ``None`` without entities.
+    Entities of types outside the schema are judged on the properties they have. ``None`` without
+    entities.
     """
     if not entities:
         return None
@@ -139,7 +162,9 @@ def incompleteness(entities: Sequence[Entity], schema: Schema) -> float | None:
 
 
 def suswir(scores: Mapping[str, float | None]) -> float | None:
-    """Mean of semantic similarity, relevance, redundancy avoidance and bias avoidance; None where one is missing."""
+    """Mean of semantic similarity, relevance, redundancy avoidance and bias avoidance; None
+    where one is missing.
+    """
     keys = ("semantic_similarity", "relevance", "redundancy_avoidance", "bias_avoidance")
     found = [value for key in keys if (value := scores.get(key)) is not None]
     return sum(found) / len(keys) if len(found) == len(keys) else None
@@ -152,9 +177,10 @@ def all_scores(pieces: Sequence[str], entities: Sequence[Entity], schema: Schema
         pieces: the pieces of the document, in order; joined they are the document.
 
     Returns:
-        The scores under the names used in ``reported/minea.csv`` (thresholds as ``redundancy_avoidance(0.2)`` and
-        ``redundancy_avoidance(0.5,name)``) with ``None`` where a score is undefined, and ``entities``, their number.
-        Of nothing extracted, nothing else is measured.
+        The scores under the names used in ``reported/minea.csv`` (thresholds as
+        ``redundancy_avoidance(0.2)`` and ``redundancy_avoidance(0.5,name)``) with ``None`` where a
+        score is undefined, and ``entities``, their number. Of nothing extracted, nothing else is
+        measured.
     """
     document = "".join(pieces)
     lines = [entity.line() for entity in entities]
@@ -170,11 +196,15 @@ def all_scores(pieces: Sequence[str], entities: Sequence[Entity], schema: Schema
     for threshold in THRESHOLDS:
         scores[f"redundancy_avoidance({threshold:g})"] = redundancy_avoidance(lines, threshold)
     names = [entity.name or "" for entity in entities]
-    scores[f"redundancy_avoidance({NAME_THRESHOLD:g},name)"] = redundancy_avoidance(names, NAME_THRESHOLD)
+    scores[f"redundancy_avoidance({NAME_THRESHOLD:g},name)"] = redundancy_avoidance(
+        names, NAME_THRESHOLD
+    )
     scores["bias_avoidance"] = supported_entities(entities, document)
     scores["supported_values"] = supported_share(entities, document)
     scores["incompleteness"] = incompleteness(entities, schema)
-    scores["suswir"] = suswir(scores | {"redundancy_avoidance": redundancy_avoidance(lines, THRESHOLDS[0])})
+    scores["suswir"] = suswir(
+        scores | {"redundancy_avoidance": redundancy_avoidance(lines, THRESHOLDS[0])}
+    )
     scores["entities"] = len(entities)
     return scores
 
@@ -193,7 +223,9 @@ def _content_words(text: str) -> list[str]:
 
 
 def _right_singular_vectors(matrix: sparse.csr_matrix, components: int) -> np.ndarray | None:
-    """Return ``[k, words]`` with ``k = min(components, rank)``, computed exactly; ``None`` for a zero matrix."""
+    """Return ``[k, words]`` with ``k = min(components, rank)``, computed exactly; ``None`` for a
+    zero matrix.
+    """
     least = min(matrix.shape)
     if matrix.shape[0] * matrix.shape[1] > DENSE_CELLS and least > components + 1:
         from scipy.sparse.linalg import svds
@@ -203,7 +235,11 @@ def _right_singular_vectors(matrix: sparse.csr_matrix, components: int) -> np.nd
     else:
         _, values, right = np.linalg.svd(matrix.toarray(), full_matrices=False)
     order = np.argsort(-values)
-    rank = int(np.count_nonzero(values > values.max() * max(matrix.shape) * np.finfo(float).eps)) if values.size else 0
+    rank = (
+        int(np.count_nonzero(values > values.max() * max(matrix.shape) * np.finfo(float).eps))
+        if values.size
+        else 0
+    )
     return right[order[: min(components, rank)]] if rank else None
 
 

@@ -1,7 +1,8 @@
-"""Schemas: entity types with properties in the style of Schema.org, read from JSON and put into prompts.
+"""Schemas: entity types with properties in the style of Schema.org, read from JSON and put into
+prompts.
 
-MINEA, section 3.1: the schema is fixed before extraction. Every type has ``name``, ``description`` and ``keywords``,
-because needles are identified by names and keywords.
+MINEA, section 3.1: the schema is fixed before extraction. Every type has ``name``, ``description``
+and ``keywords``, because needles are identified by names and keywords.
 """
 
 from collections.abc import Iterable, Mapping
@@ -41,7 +42,9 @@ class _File(Section):
 
 @dataclass(frozen=True, slots=True)
 class EntityType:
-    """One type: its properties in order, which of them hold lists, and whether it is the project's own."""
+    """One type: its properties in order, which of them hold lists, and whether it is the
+    project's own.
+    """
 
     name: str
     description: str
@@ -52,7 +55,9 @@ class EntityType:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A set of entity types and the groups that results are summed up by (group name -> type names)."""
+    """A set of entity types and the groups that results are summed up by (group name -> type
+    names).
+    """
 
     types: Mapping[str, EntityType]
     groups: Mapping[str, tuple[str, ...]]
@@ -74,12 +79,17 @@ class Schema:
         """Return the schema as text for a prompt: one line per type, lists marked with ``[]``."""
         lines = []
         for kind in self.types.values():
-            names = ", ".join(name + "[]" if name in kind.lists else name for name in kind.properties)
-            lines.append(f"- {kind.name}{f' ({kind.description})' if kind.description else ''}: {names}")
+            names = ", ".join(
+                name + "[]" if name in kind.lists else name for name in kind.properties
+            )
+            lines.append(
+                f"- {kind.name}{f' ({kind.description})' if kind.description else ''}: {names}"
+            )
         return "\n".join(lines)
 
     def answer_schema(self, frame: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the JSON schema of an answer: entities of these types with all properties, or of any other type.
+        """Return the JSON schema of an answer: entities of these types with all properties, or of
+        any other type.
 
         Args:
             frame: JSON schema of ``{"entities": [...]}`` whose items are entities of any type.
@@ -91,14 +101,21 @@ class Schema:
 
 
 def _entity_schema(kind: EntityType) -> dict[str, Any]:
-    """Return the JSON schema of an entity of one type; values that the text does not give are null."""
+    """Return the JSON schema of an entity of one type; values that the text does not give are
+    null.
+    """
     properties: dict[str, Any] = {"type": {"type": "string", "enum": [kind.name]}}
     for name in kind.properties:
         if name in kind.lists:
             properties[name] = {"type": "array", "items": {"type": "string"}}
         else:
             properties[name] = {"type": ["string", "null"]}
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def plain_type(name: str) -> EntityType:
@@ -107,17 +124,20 @@ def plain_type(name: str) -> EntityType:
 
 
 def load_schema(path: str | Path) -> Schema:
-    """Read and check a schema file; a bare name is looked up among the schemas that ship with the project.
+    """Read and check a schema file; a bare name is looked up among the schemas that ship with the
+    project.
 
     Raises:
-        UserError: the file is missing or does not follow the format; the message names the file and the position.
+        UserError: the file is missing or does not follow the format; the message names the file and
+            the position.
     """
     path = schema_file(path)
     return schema_from_json(read_json(path), str(path))
 
 
 def schema_file(path: str | Path) -> Path:
-    """Return the file of a schema, given as a path or by the name of one that ships with the project.
+    """Return the file of a schema, given as a path or by the name of one that ships with the
+    project.
 
     Raises:
         UserError: a bare name stands for none.
@@ -127,7 +147,9 @@ def schema_file(path: str | Path) -> Path:
         return path
     shipped = shipped_schemas()
     if path.name not in shipped:
-        raise UserError(f"schema {str(path)!r} is neither a file nor one of {', '.join(sorted(shipped))}")
+        raise UserError(
+            f"schema {str(path)!r} is neither a file nor one of {', '.join(sorted(shipped))}"
+        )
     return shipped[path.name]
 
 
@@ -137,17 +159,23 @@ def shipped_schemas() -> dict[str, Path]:
 
 
 def schema_from_json(value: Any, where: str = "schema") -> Schema:
-    """Build a :class:`Schema` from ``{"version": 1, "types": {...}, "groups": {...}}`` and check it.
+    """Build a :class:`Schema` from ``{"version": 1, "types": {...}, "groups": {...}}`` and check
+    it.
 
     Raises:
-        UserError: a key or property is unknown or missing, or of the wrong type; ``where`` begins the message.
+        UserError: a key or property is unknown or missing, or of the wrong type; ``where`` begins
+            the message.
     """
     file = row_of(value, _File, where)
     types = {}
     for name, row in file.types.items():
         for key in REQUIRED:
             if key not in row.properties:
-                raise UserError(f"{where}: type {name!r} lacks the property {key!r}, which finding needles depends on")
+                raise UserError(
+                    f"{where}: type {name!r} lacks the property {key!r}, which finding needles depends on"
+                )
         lists = {key for key, settings in row.properties.items() if settings.list} | {"keywords"}
-        types[name] = EntityType(name, row.description, tuple(row.properties), frozenset(lists), row.custom)
+        types[name] = EntityType(
+            name, row.description, tuple(row.properties), frozenset(lists), row.custom
+        )
     return Schema(types, {group: tuple(members) for group, members in file.groups.items()})

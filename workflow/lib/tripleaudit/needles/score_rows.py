@@ -1,10 +1,10 @@
 """From stored results to rows of the tidy scores file.
 
-The columns of the scores file are read as follows here. ``protocol`` names the measurement: ``needles``,
-``needles-untouched`` (the criteria on documents without needles: false positives), ``iterations``, ``parts``,
-``calls`` and ``origins`` (where the needles came from). ``stratum`` is an entity type, ``group:NAME`` or ``all``; the
-number of follow-up calls; or the part. ``matching`` is a criterion, ``max`` (MINEA) or ``any``. ``extractor`` is the
-model's name in the configuration.
+The columns of the scores file are read as follows here. ``protocol`` names the measurement:
+``needles``, ``needles-untouched`` (the criteria on documents without needles: false positives),
+``iterations``, ``parts``, ``calls`` and ``origins`` (where the needles came from). ``stratum`` is
+an entity type, ``group:NAME`` or ``all``; the number of follow-up calls; or the part. ``matching``
+is a criterion, ``max`` (MINEA) or ``any``. ``extractor`` is the model's name in the configuration.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,13 @@ from tripleaudit.needles.plan import TEMPLATES, Plan
 from tripleaudit.needles.schema import Schema
 from tripleaudit.scoring.scores import Score, keys_of, sidecar_of, software, write_scores
 
-NEEDLES, FALSE, ITERATIONS, PARTS, CALLS = "needles", "needles-untouched", "iterations", "parts", "calls"
+NEEDLES, FALSE, ITERATIONS, PARTS, CALLS = (
+    "needles",
+    "needles-untouched",
+    "iterations",
+    "parts",
+    "calls",
+)
 ORIGINS = "origins"
 
 
@@ -44,10 +50,15 @@ def write_model_scores(
     stored, own = Result.load(result), Plan.from_mapping(plan)
     keys = {"study": study, "corpus": name, "extractor": model}
     write_scores(out, score_result(Corpus.load(corpus), stored, own, keys))
-    write_json(sidecar_of(out), {"settings": own.to_json(), "report": stored.report, "software": software()})
+    write_json(
+        sidecar_of(out),
+        {"settings": own.to_json(), "report": stored.report, "software": software()},
+    )
 
 
-def score_result(corpus: Corpus, stored: Result, plan: Plan, keys: Mapping[str, str]) -> list[Score]:
+def score_result(
+    corpus: Corpus, stored: Result, plan: Plan, keys: Mapping[str, str]
+) -> list[Score]:
     """Compute every score of one model on one corpus of documents.
 
     Args:
@@ -76,7 +87,8 @@ def minea_rows(
 ) -> Iterator[tuple[str, str, str, float, float | None, float | None]]:
     """Yield ``(stratum, matching, metric, value, low, high)`` for types, groups and all needles.
 
-    Intervals are Wilson's, of needles found among needles, and for ``max`` those of :func:`.minea.minea_interval`.
+    Intervals are Wilson's, of needles found among needles, and for ``max`` those of
+    :func:`.minea.minea_interval`.
     """
     scores = type_scores(criteria, names)
     if not scores:
@@ -86,29 +98,44 @@ def minea_rows(
         strata[f"group:{group}"] = [scores[kind] for kind in members if kind in scores]
     for stratum, inside in {**strata, "all": list(scores.values())}.items():
         if inside:
-            yield from rate_rows(stratum, inside, {name: sum(score.found[name] for score in inside) for name in names})
+            yield from rate_rows(
+                stratum,
+                inside,
+                {name: sum(score.found[name] for score in inside) for name in names},
+            )
 
 
 def _judge_rows(report: Mapping[str, Any]) -> Iterator[tuple[str, str, str, float, None, None]]:
-    """Yield how many needles the judge was asked about, and about how many no answer could be read."""
+    """Yield how many needles the judge was asked about, and about how many no answer could be
+    read.
+    """
     for metric in ("judge_questions", "judge_unreadable"):
         if report.get(metric):
             yield "all", "llm", metric, report[metric], None, None
 
 
 def _displaced(entities: Sequence[Entity], plan: Plan) -> Iterator[tuple]:
-    """Share of the names found in the untouched documents that the needles displaced from the enriched ones."""
+    """Share of the names found in the untouched documents that the needles displaced from the
+    enriched ones.
+    """
     names: dict[str, set[tuple[str, str]]] = {ENRICHED: set(), UNTOUCHED: set()}
     for entity in entities:
         if entity.name and entity.variant in names:
             names[entity.variant].add((entity.doc, normalise(entity.name)))
     bare, enriched = names[UNTOUCHED], names[ENRICHED]
     if plan.untouched and bare:
-        yield "all", "n", "displaced", len(bare - enriched) / len(bare), *share_bounds(len(bare - enriched), len(bare))
+        yield (
+            "all",
+            "n",
+            "displaced",
+            len(bare - enriched) / len(bare),
+            *share_bounds(len(bare - enriched), len(bare)),
+        )
 
 
 def _origins(report: Mapping[str, Any]) -> Iterator[tuple[str, str, str, float, None, None]]:
-    """How many needles were wanted, invented by a model (or given in a file), taken from templates, and infused.
+    """How many needles were wanted, invented by a model (or given in a file), taken from templates,
+    and infused.
 
     With schema discovery also how many types the generating model named, over all documents.
     """
@@ -117,23 +144,35 @@ def _origins(report: Mapping[str, Any]) -> Iterator[tuple[str, str, str, float, 
         if metric in needles:
             yield "all", "", metric, needles[metric], None, None
     if report["plan"].get("discover") and report["generator"] not in (TEMPLATES, "file"):
-        yield "all", "", "discovered_types", sum(map(len, report.get("types", {}).values())), None, None
+        yield (
+            "all",
+            "",
+            "discovered_types",
+            sum(map(len, report.get("types", {}).values())),
+            None,
+            None,
+        )
 
 
 def _iterations(
     corpus: Corpus, stored: Result, plan: Plan, schema: Schema
 ) -> Iterator[tuple[str, str, str, float, None, None]]:
-    """Scores of what the first ``k`` follow-up calls of each piece brought, ``k`` from 0; means over documents.
+    """Scores of what the first ``k`` follow-up calls of each piece brought, ``k`` from 0; means
+    over documents.
 
-    They are taken from one extraction, as "each iteration enriches the extracted information" (section 5.1), on the
-    documents without needles where those were extracted.
+    They are taken from one extraction, as "each iteration enriches the extracted information"
+    (section 5.1), on the documents without needles where those were extracted.
     """
     base, shown = UNTOUCHED if plan.untouched else ENRICHED, all_pieces(corpus, plan)
     for k in range(plan.iterations + 1):
         table: dict[str, list[float]] = {}
         for document in corpus.documents:
             pieces = [piece.text for piece in shown[base, document.id]]
-            chosen = [e for e in stored.entities if e.doc == document.id and e.variant == base and e.iteration <= k]
+            chosen = [
+                e
+                for e in stored.entities
+                if e.doc == document.id and e.variant == base and e.iteration <= k
+            ]
             scores = reference_free.all_scores(pieces, chosen, schema)
             for metric, value in scores.items():
                 if value is not None:
@@ -144,8 +183,12 @@ def _iterations(
                 yield str(k), "", f"{metric}:documents", len(values), None, None
 
 
-def _parts(corpus: Corpus, stored: Result, plan: Plan) -> Iterator[tuple[str, str, str, float, None, None]]:
-    """Mean redundancy by part over documents, and in how many documents the repetition brought nothing."""
+def _parts(
+    corpus: Corpus, stored: Result, plan: Plan
+) -> Iterator[tuple[str, str, str, float, None, None]]:
+    """Mean redundancy by part over documents, and in how many documents the repetition brought
+    nothing.
+    """
     if not plan.parts:
         return
     tables = [

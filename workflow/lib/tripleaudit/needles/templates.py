@@ -1,8 +1,9 @@
-"""Needles without a language model: paragraphs put together from word lists, for tests, demos and as a last resort.
+"""Needles without a language model: paragraphs put together from word lists, for tests, demos and
+as a last resort.
 
-A model invents better needles, because they fit the document's topic. These ones are clear instead: an unusual name, a
-paragraph of 40 to 120 words in plain prose, and six keywords that stand in it word for word. Studies that use them say
-so in every needle (``generator.model`` is ``templates``).
+A model invents better needles, because they fit the document's topic. These ones are clear instead:
+an unusual name, a paragraph of 40 to 120 words in plain prose, and six keywords that stand in it
+word for word. Studies that use them say so in every needle (``generator.model`` is ``templates``).
 """
 
 import functools
@@ -32,7 +33,8 @@ def template_needles(
     """Return ``count`` valid needles of type ``kind`` for a document.
 
     Args:
-        document: its identifier decides the result, with ``kind`` and the plan's seed; no name occurs in its text.
+        document: its identifier decides the result, with ``kind`` and the plan's seed; no name
+            occurs in its text.
         plan: what every needle must have; a template gives at most six keywords and about 65 words.
         taken: needles of the document that the new ones must differ from.
 
@@ -47,12 +49,23 @@ def template_needles(
             break
         paragraph, name, description, slots = _candidate(rng, kind)
         identifier = f"{document.id}:{kind}:t{len(needles):02d}"
-        needle = Needle(identifier, document.id, kind, paragraph, name, description, slots[: plan.keywords], origin)
+        needle = Needle(
+            identifier,
+            document.id,
+            kind,
+            paragraph,
+            name,
+            description,
+            slots[: plan.keywords],
+            origin,
+        )
         reason = problem(needle, document.text, (*taken, *needles), plan)
         if reason is None:
             needles.append(needle)
     if len(needles) < count:
-        raise UserError(f"templates gave only {len(needles)} of {count} needles of type {kind!r}: {reason}")
+        raise UserError(
+            f"templates gave only {len(needles)} of {count} needles of type {kind!r}: {reason}"
+        )
     return needles
 
 
@@ -60,9 +73,14 @@ def _candidate(rng: random.Random, kind: str) -> tuple[str, str, str, tuple[str,
     words = _words()
     shape = words["types"].get(kind, words["types"]["Thing"])
     name = shape["name"].format(w=_word(rng), v=_word(rng), given=rng.choice(words["given"]))
-    fill = {slot: f"{rng.choice(first)} {rng.choice(second)}" for slot, (first, second) in words["slots"].items()}
+    fill = {
+        slot: f"{rng.choice(first)} {rng.choice(second)}"
+        for slot, (first, second) in words["slots"].items()
+    }
     paragraph = shape["paragraph"].format(name=name, **fill)
-    slots = [value for value in fill.values() if normalise(value, True) in normalise(paragraph, True)]
+    slots = [
+        value for value in fill.values() if normalise(value, True) in normalise(paragraph, True)
+    ]
     return paragraph, name, shape["what"].format(**fill) + ".", tuple(slots)
 
 

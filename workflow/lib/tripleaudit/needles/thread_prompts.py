@@ -8,7 +8,9 @@ from tripleaudit.llm.prompts import Prompt
 
 
 class Prompts(NamedTuple):
-    """The three prompts of a thread; ``first`` has the opening and the message that shows a piece."""
+    """The three prompts of a thread; ``first`` has the opening and the message that shows a
+    piece.
+    """
 
     first: Prompt
     more: Prompt
@@ -22,12 +24,16 @@ class Prompts(NamedTuple):
         """
 
         def first(number: int, part: Any, parts: Any, text: str) -> str:
-            return self.first.render(**opening, part=part, parts=parts, text=text)[number]["content"]
+            return self.first.render(**opening, part=part, parts=parts, text=text)[number][
+                "content"
+            ]
 
         return Talk(
             opening=first(0, "", "", ""),
             show=lambda index, total, text: first(1, index + 1, total, text),
             more=lambda index, total: self.more.render(part=index + 1, parts=total)[-1]["content"],
-            remind=lambda notes: self.remind.render(problem=notes or "no JSON was found")[-1]["content"],
+            remind=lambda notes: self.remind.render(problem=notes or "no JSON was found")[-1][
+                "content"
+            ],
             **reading,
         )

@@ -1,4 +1,6 @@
-"""One way to every protocol: from a name, a data set and options to the new sets and a report of what was done."""
+"""One way to every protocol: from a name, a data set and options to the new sets and a report of
+what was done.
+"""
 
 import tempfile
 from collections.abc import Mapping
@@ -32,18 +34,21 @@ def build_protocol(
     """Build the sets of a protocol.
 
     Args:
-        name: of a protocol, or ``sift-…``, which is ``sifted`` by another name (for ``sift-1`` to ``sift-3`` with the
-            published numbers as defaults).
-        splits: the data set; with the option ``source: published`` the published sets, or with ``source: files`` the
-            user's, passed on as they are but for the ids of published variants.
+        name: of a protocol, or ``sift-…``, which is ``sifted`` by another name (for ``sift-1`` to
+            ``sift-3`` with the published numbers as defaults).
+        splits: the data set; with the option ``source: published`` the published sets, or with
+            ``source: files`` the user's, passed on as they are but for the ids of published
+            variants.
         options: those of the protocol's descriptor; None stands for a missing value.
-        inputs: what the protocol needs besides (:attr:`tripleaudit.core.descriptors.ProtocolSpec.inputs`); what it does not
-            need is left aside. ``original`` are the test sentences whose variants a given test set holds.
+        inputs: what the protocol needs besides
+            (:attr:`tripleaudit.core.descriptors.ProtocolSpec.inputs`); what it does not need is
+            left aside. ``original`` are the test sentences whose variants a given test set holds.
 
     Returns:
-        The sets and a report: ``protocol``, ``options``, ``sizes`` (sentences, triples each once a sentence, and
-        zero-triple sentences of each set), ``audit`` (of the test set against training, see
-        :func:`~tripleaudit.protocols.strata.audit_corpus`) and ``details`` of the protocol.
+        The sets and a report: ``protocol``, ``options``, ``sizes`` (sentences, triples each once a
+        sentence, and zero-triple sentences of each set), ``audit`` (of the test set against
+        training, see :func:`~tripleaudit.protocols.strata.audit_corpus`) and ``details`` of the
+        protocol.
 
     Raises:
         UserError: an unknown protocol or option, impossible values, or unusable data.
@@ -52,7 +57,9 @@ def build_protocol(
     given = {key: value for key, value in (options or {}).items() if value is not None}
     source = given.pop("source", "made") if spec.published else "made"
     if source != "made" and given:
-        raise UserError(f"protocol {name}: option {next(iter(given))!r} has no meaning with source: {source}")
+        raise UserError(
+            f"protocol {name}: option {next(iter(given))!r} has no meaning with source: {source}"
+        )
     if unknown := sorted(set(given) - set(spec.options)):
         expected = ", ".join(spec.options) or "none"
         raise UserError(f"protocol {name}: unknown option {unknown[0]!r}, expected {expected}")
@@ -61,9 +68,15 @@ def build_protocol(
     if missing := [option for option in spec.required if option not in given]:
         raise UserError(f"protocol {name}: option {missing[0]!r} is missing")
     if source == "made":
-        built, details = spec.build(splits, **given, **{key: inputs.get(key) for key in spec.inputs})
+        built, details = spec.build(
+            splits, **given, **{key: inputs.get(key) for key in spec.inputs}
+        )
     else:
-        built, details, given = _paired(splits, source, inputs.get("original")), {}, {"source": source}
+        built, details, given = (
+            _paired(splits, source, inputs.get("original")),
+            {},
+            {"source": source},
+        )
     return built, {
         "protocol": name,
         "options": given,
@@ -79,7 +92,9 @@ def _paired(splits: Splits, source: str, original: list[Sentence] | None) -> Spl
         return splits
     if source == "published":
         return Splits(splits.train, splits.valid, named_by_position(original, splits.test))
-    variants_of([row.id for row in original], [row.id for row in splits.test], "corpora/…/files/augmented")
+    variants_of(
+        [row.id for row in original], [row.id for row in splits.test], "corpora/…/files/augmented"
+    )
     return splits
 
 
@@ -100,7 +115,9 @@ def _augmented(
 
     source = encoder or masked_lm
     if source is None:
-        raise UserError("augmented: expected a masked language model, or an encoder to make one from")
+        raise UserError(
+            "augmented: expected a masked language model, or an encoder to make one from"
+        )
     derived = derive_vectors(source, [*splits.train, *splits.test])
     nearest = NearestWords(load_vectors(vectors), derived) if vectors else NearestWords(derived)
     check_words(splits, nearest)

@@ -63,31 +63,51 @@ def findings(corpus: Corpus, train: Corpus | None = None) -> list[Finding]:
 
 
 def _names(sentence: Sentence) -> list[str]:
-    return sorted({part.text for triple in sentence.triples for part in (triple.subject, triple.object)})
+    return sorted(
+        {part.text for triple in sentence.triples for part in (triple.subject, triple.object)}
+    )
 
 
 def _missing(sentences: Sequence[Sentence]) -> Iterator[Finding]:
     """Entities that are not in the text, by what is different."""
     kinds: dict[str, Counter[tuple[str, str]]] = {kind: Counter() for kind in MISSING}
-    for text, entity in ((sentence.text, entity) for sentence in sentences for entity in _names(sentence)):
+    for text, entity in (
+        (sentence.text, entity) for sentence in sentences for entity in _names(sentence)
+    ):
         if entity not in text:
-            folded, joined = entity.casefold() in text.casefold(), "".join(entity.split()) in "".join(text.split())
+            folded, joined = (
+                entity.casefold() in text.casefold(),
+                "".join(entity.split()) in "".join(text.split()),
+            )
             kinds["case" if folded else "blanks" if joined else "strings"][entity, text] += 1
     for kind, examples in kinds.items():
-        near = ((entity, nearest(entity, text)) for entity, text in itertools.islice(examples, SHOWN))
-        shown = (f"{entity!r}, nearest is {one!r}" if one else f"{entity!r}, nothing is near" for entity, one in near)
-        yield Finding(f"missing-{kind}", examples.total(), f"{examples.total()} {MISSING[kind]}", tuple(shown))
+        near = (
+            (entity, nearest(entity, text)) for entity, text in itertools.islice(examples, SHOWN)
+        )
+        shown = (
+            f"{entity!r}, nearest is {one!r}" if one else f"{entity!r}, nothing is near"
+            for entity, one in near
+        )
+        yield Finding(
+            f"missing-{kind}", examples.total(), f"{examples.total()} {MISSING[kind]}", tuple(shown)
+        )
 
 
 def _not_words(sentences: Sequence[Sentence]) -> Iterator[Finding]:
-    """Entities of the text that are none of its words: marks alone, or a string that begins or ends inside a word."""
+    """Entities of the text that are none of its words: marks alone, or a string that begins or
+    ends inside a word.
+    """
     examples = []
     for sentence in sentences:
         for entity in _names(sentence):
             only_marks = not any(char.isalnum() for char in entity)
             if only_marks or find_spans(sentence.text, entity)[1] == "substring":
                 examples.append(f"{sentence.id}: {entity!r}")
-    yield _found("not-words", examples, "entities are no words of their sentence: marks alone, or cut inside a word")
+    yield _found(
+        "not-words",
+        examples,
+        "entities are no words of their sentence: marks alone, or cut inside a word",
+    )
 
 
 def nearest(entity: str, text: str) -> str:
@@ -128,13 +148,21 @@ def _copies(sentences: Sequence[Sentence]) -> Iterator[Finding]:
     for copy in copies.of():
         one, other = sentences[copy.position], sentences[copy.other]
         cut = one.text if len(one.text) <= 80 else f"{one.text[:79]}…"
-        examples["near" if copy.kind == "near" else "again"].append(f"{one.id} is like {other.id}: {cut}")
+        examples["near" if copy.kind == "near" else "again"].append(
+            f"{one.id} is like {other.id}: {cut}"
+        )
         if copy.kind == "equal" and set(distinct_triples(one)) != set(distinct_triples(other)):
             examples["differing"].append(f"{one.id} and {other.id}")
-    yield _found("repeated", examples["again"], "sentences are repeated (up to case and punctuation)")
+    yield _found(
+        "repeated", examples["again"], "sentences are repeated (up to case and punctuation)"
+    )
     near = f"sentences share at least {copies.threshold:.0%} of their words with another one"
     yield _found("near-repeated", examples["near"], near)
-    yield _found("contradictory-copies", examples["differing"], "repeated sentences have other triples than their copy")
+    yield _found(
+        "contradictory-copies",
+        examples["differing"],
+        "repeated sentences have other triples than their copy",
+    )
 
 
 def _relations(corpus: Corpus, train: Corpus | None) -> Iterator[Finding]:
@@ -144,12 +172,18 @@ def _relations(corpus: Corpus, train: Corpus | None) -> Iterator[Finding]:
         text = f"{len(few)} relations have fewer than {FEW} triples"
         yield Finding("rare-relations", len(few), text, tuple(few[-SHOWN:]))
     else:
-        unknown = [f"{name} ({count})" for name, count in counts.items() if name not in train.report.relation_counts]
+        unknown = [
+            f"{name} ({count})"
+            for name, count in counts.items()
+            if name not in train.report.relation_counts
+        ]
         yield _found("unknown-relations", unknown, "relations have no training triple")
 
 
 def _noise(sentences: Sequence[Sentence]) -> Iterator[Finding]:
-    """Hints at label noise: one pair under several relations of one sentence, loops, both directions."""
+    """Hints at label noise: one pair under several relations of one sentence, loops, both
+    directions.
+    """
     several, loops, both = [], [], []
     for sentence in sentences:
         relations: dict[tuple[str, str], set[str]] = defaultdict(set)
@@ -171,9 +205,18 @@ def _noise(sentences: Sequence[Sentence]) -> Iterator[Finding]:
 def _nesting(sentences: Sequence[Sentence]) -> Iterator[Finding]:
     nested = []
     for sentence in sentences:
-        spans = {part for triple in sentence.triples for part in (triple.subject, triple.object) if part.located}
+        spans = {
+            part
+            for triple in sentence.triples
+            for part in (triple.subject, triple.object)
+            if part.located
+        }
         for outer, inner in itertools.permutations(sorted(spans, key=lambda span: span.offsets), 2):
             (start, end), (first, last) = outer.offsets, inner.offsets
             if start <= first and last <= end:
                 nested.append(f"{sentence.id}: {inner.text!r} in {outer.text!r}")
-    yield _found("nesting", nested, "entities stand inside another one; some extractors cannot represent that")
+    yield _found(
+        "nesting",
+        nested,
+        "entities stand inside another one; some extractors cannot represent that",
+    )

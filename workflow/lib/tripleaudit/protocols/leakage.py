@@ -1,9 +1,11 @@
-"""What a test set shares with its training set: sentences, also nearly equal ones, triples and entities.
+"""What a test set shares with its training set: sentences, also nearly equal ones, triples and
+entities.
 
-Two sentences are *equal* (the same characters), equal once *normalised* (the same words in the same order, without
-case, accents and punctuation), or *near*: the Jaccard similarity of their sets of words is at least a threshold. Near
-ones are found exactly, without comparing all pairs, by prefix filtering (Chaudhuri et al., ICDE 2006; Bayardo et al.,
-WWW 2007): two sets of that similarity share a word among the rarest few of each.
+Two sentences are *equal* (the same characters), equal once *normalised* (the same words in the same
+order, without case, accents and punctuation), or *near*: the Jaccard similarity of their sets of
+words is at least a threshold. Near ones are found exactly, without comparing all pairs, by prefix
+filtering (Chaudhuri et al., ICDE 2006; Bayardo et al., WWW 2007): two sets of that similarity share
+a word among the rarest few of each.
 """
 
 import math
@@ -19,7 +21,9 @@ from tripleaudit.corpora.words import words
 from tripleaudit.protocols.types import SeenTriples
 
 THRESHOLD: Final = 0.8
-MOST: Final = 5000  # sentences that one is compared with; only templates over a tiny vocabulary come near
+MOST: Final = (
+    5000  # sentences that one is compared with; only templates over a tiny vocabulary come near
+)
 KINDS: Final = ("equal", "normalised", "near")
 SHOWN: Final = 5
 _ACCENTS = re.compile("[\u0300-\u036f]+")
@@ -32,7 +36,9 @@ def folded_words(text: str) -> list[str]:
 
 
 class Copy(NamedTuple):
-    """A sentence and another one that is like it; positions in their lists, and one of :data:`KINDS`."""
+    """A sentence and another one that is like it; positions in their lists, and one of
+    :data:`KINDS`.
+    """
 
     position: int
     other: int
@@ -69,7 +75,9 @@ class Copies:
         return sorted(found, key=lambda word: (self.frequency[word], word))[:size] if found else []
 
     def of(self, texts: Sequence[str] | None = None) -> list[Copy]:
-        """Return for each text the first sentence most like it; by default for each of these, among those before it."""
+        """Return for each text the first sentence most like it; by default for each of these,
+        among those before it.
+        """
         size = len(self.texts)
         looked = enumerate(self.texts if texts is None else texts)
         found = (self._copy(n, text, n if texts is None else size) for n, text in looked)
@@ -83,12 +91,17 @@ class Copies:
         mine = frozenset(sequence)
         compared = list(islice(self._candidates(mine, before), MOST))
         self.uncertain += len(compared) == MOST
-        similar = ((len(mine & self.sets[other]) / len(mine | self.sets[other]), -other) for other in compared)
+        similar = (
+            (len(mine & self.sets[other]) / len(mine | self.sets[other]), -other)
+            for other in compared
+        )
         similarity, other = max(similar, default=(0.0, 0))  # the first of equally similar ones
         return Copy(position, -other, "near", similarity) if similarity >= self.threshold else None
 
     def _candidates(self, mine: frozenset[str], before: int) -> Iterator[int]:
-        """Yield the sentences before a position that share a rare word and have about as many words."""
+        """Yield the sentences before a position that share a rare word and have about as many
+        words.
+        """
         seen: set[int] = set()
         for word in self._prefix(mine):
             for other in takewhile(lambda other: other < before, self.by_word.get(word, ())):
@@ -102,11 +115,12 @@ def leakage(train: Sequence[Sentence], test: Sequence[Sentence]) -> dict[str, An
     """Say what a test set shares with its training set.
 
     Returns:
-        ``sentences`` with, for each of :data:`KINDS`, how many test sentences have such a copy in training (each
-        counted once, as the first kind that fits), ``total`` of them and their ``share`` of the test set;
-        ``threshold``; ``uncertain``, the sentences that were not compared with all candidates; ``examples``, some of
-        each kind; and ``triples`` and ``entities``: the different ones of the test set, how many of them occur in
-        training, and the share.
+        ``sentences`` with, for each of :data:`KINDS`, how many test sentences have such a copy in
+        training (each counted once, as the first kind that fits), ``total`` of them and their
+        ``share`` of the test set; ``threshold``; ``uncertain``, the sentences that were not
+        compared with all candidates; ``examples``, some of each kind; and ``triples`` and
+        ``entities``: the different ones of the test set, how many of them occur in training, and
+        the share.
     """
     copies = Copies([sentence.text for sentence in train])
     found = copies.of([sentence.text for sentence in test])

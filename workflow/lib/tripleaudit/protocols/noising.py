@@ -1,17 +1,19 @@
-"""Entity Noising: training sentences in which every gold entity is swapped for a random meaningless word sequence.
+"""Entity Noising: training sentences in which every gold entity is swapped for a random meaningless
+word sequence.
 
-Lee et al., "Does it Really Generalize Well on Unseen Data? Systematic Evaluation of Relational Triple Extraction
-Methods", NAACL 2022, Section 4. With probability ``p_en`` a sentence is replaced by a noised copy: an entity of ``l``
-tokens becomes a word of ``l``, ``l - 1`` or ``l + 1`` tokens, drawn from all words of the training split with that
-many tokens. Relations and the structure of triples stay. Drawn again at every fetch, fixed by (run seed, epoch,
-sentence id).
+Lee et al., "Does it Really Generalize Well on Unseen Data? Systematic Evaluation of Relational
+Triple Extraction Methods", NAACL 2022, Section 4. With probability ``p_en`` a sentence is replaced
+by a noised copy: an entity of ``l`` tokens becomes a word of ``l``, ``l - 1`` or ``l + 1`` tokens,
+drawn from all words of the training split with that many tokens. Relations and the structure of
+triples stay. Drawn again at every fetch, fixed by (run seed, epoch, sentence id).
 
-What the paper leaves open is settled so: one noise word per distinct entity string of a sentence, put at all of its
-occurrences; for ``l = 1`` the length 0 counts as 1; lengths for which the split has fewer than ``WELL_FILLED`` words
-are composed of several words; a noise word never equals the entity, another noise word, or anything that already
-stands in the sentence, and a sentence for which 25 draws in a row fail at that passes unchanged, as do sentences with
-overlapping entities. In scripts without blanks between words, an entity becomes a sequence of single characters of
-other words, without blanks.
+What the paper leaves open is settled so: one noise word per distinct entity string of a sentence,
+put at all of its occurrences; for ``l = 1`` the length 0 counts as 1; lengths for which the split
+has fewer than ``WELL_FILLED`` words are composed of several words; a noise word never equals the
+entity, another noise word, or anything that already stands in the sentence, and a sentence for
+which 25 draws in a row fail at that passes unchanged, as do sentences with overlapping entities. In
+scripts without blanks between words, an entity becomes a sequence of single characters of other
+words, without blanks.
 """
 
 import itertools
@@ -35,7 +37,9 @@ TRIES = 25  # redraws of a sentence before it is left as it is
 
 
 class NoiseSettings(Section):
-    """How much and how entities are noised; the one definition of these keys of a study's section ``noising``."""
+    """How much and how entities are noised; the one definition of these keys of a study's
+    section ``noising``.
+    """
 
     probability: Share = 0.1
     """p_en, share of noised sentences (paper: 0.1 on NYT, 0.05 on WebNLG)."""
@@ -61,7 +65,9 @@ class WordPool:
         self._fewest = [0.0]
 
     def fewest(self, length: int) -> float:
-        """Return the smallest number of words whose tokens sum up to ``length``; infinity if there are none."""
+        """Return the smallest number of words whose tokens sum up to ``length``; infinity if
+        there are none.
+        """
         while len(self._fewest) <= length:
             target = len(self._fewest)
             rests = (self._fewest[target - part] for part in self.filled if part <= target)
@@ -69,14 +75,20 @@ class WordPool:
         return self._fewest[length]
 
     def draw(self, length: int, words: int, rng: np.random.Generator) -> str | None:
-        """Draw a word of ``length`` tokens, or a sequence of words, at most ``words`` of them where possible."""
+        """Draw a word of ``length`` tokens, or a sequence of words, at most ``words`` of them
+        where possible.
+        """
         if length in self.filled:
             return self._one(length, rng)
         if self.fewest(length) == math.inf:
             return self._one(length, rng) if self.buckets.get(length) else None
         budget, rest, parts = max(words, self.fewest(length)), length, []
         while rest:
-            fitting = [part for part in self.filled if part <= rest and self.fewest(rest - part) <= budget - 1]
+            fitting = [
+                part
+                for part in self.filled
+                if part <= rest and self.fewest(rest - part) <= budget - 1
+            ]
             part = fitting[rng.integers(len(fitting))]
             parts.append(self._one(part, rng))
             rest, budget = rest - part, budget - 1
@@ -96,8 +108,8 @@ class EntityNoising:
         token_counts: number of tokens of each of the given strings under the encoder's tokenizer.
 
     Attributes:
-        counts: ``nested`` (sentences that will never be noised), and what happened so far in this process: ``noised``,
-            ``unchanged_nested``, ``given_up``.
+        counts: ``nested`` (sentences that will never be noised), and what happened so far in this
+            process: ``noised``, ``unchanged_nested``, ``given_up``.
     """
 
     def __init__(
@@ -122,12 +134,19 @@ class EntityNoising:
         if unspaced:
             self.pools[""] = WordPool(unspaced, separator="")
         self._length = cache(lambda text: token_counts([text])[0])
-        self.counts = Counter(nested=sum(_overlapping(entity_positions(sentence).values()) for sentence in sentences))
+        self.counts = Counter(
+            nested=sum(_overlapping(entity_positions(sentence).values()) for sentence in sentences)
+        )
 
     @property
     def words(self) -> list[str]:
         """The words that noise is made of."""
-        return [word for pool in self.pools.values() for bucket in pool.buckets.values() for word in bucket]
+        return [
+            word
+            for pool in self.pools.values()
+            for bucket in pool.buckets.values()
+            for word in bucket
+        ]
 
     def pool_for(self, entity: str) -> WordPool:
         """Return the words that may replace an entity: those of its kind of script."""
@@ -135,9 +154,15 @@ class EntityNoising:
         return self.pools.get(separator) or next(iter(self.pools.values()))
 
     def __call__(self, sentence: Sentence, epoch: int) -> Sentence | None:
-        """Return the noised copy of ``sentence`` in ``epoch``, or None where it is used as it is."""
+        """Return the noised copy of ``sentence`` in ``epoch``, or None where it is used as it
+        is.
+        """
         rng = generator(self.seed, epoch, sentence.id, "noise")
-        positions = _in_order(entity_positions(sentence)) if rng.random() < self.settings.probability else {}
+        positions = (
+            _in_order(entity_positions(sentence))
+            if rng.random() < self.settings.probability
+            else {}
+        )
         if not positions:
             return None
         if _overlapping(positions.values()):
@@ -153,12 +178,16 @@ class EntityNoising:
         return None
 
     def _draw_all(self, entities: Sequence[str], rng: np.random.Generator) -> dict[str, str] | None:
-        """Draw one noise word for each entity string; None if a word equals its entity or another noise word."""
+        """Draw one noise word for each entity string; None if a word equals its entity or
+        another noise word.
+        """
         fresh: dict[str, str] = {}
         for entity in entities:
             length = self._length(entity)
             keep = self.settings.keep_length
-            length = max(1, length + int(rng.choice([0, -1, 1], p=[keep, (1 - keep) / 2, (1 - keep) / 2])))
+            length = max(
+                1, length + int(rng.choice([0, -1, 1], p=[keep, (1 - keep) / 2, (1 - keep) / 2]))
+            )
             word = self.pool_for(entity).draw(length, len(segments(entity)), rng)
             if word is None or word == entity or word in fresh.values():
                 return None
@@ -168,7 +197,10 @@ class EntityNoising:
 
 def _in_order(positions: Mapping[str, Iterable[Offsets]]) -> dict[str, list[Offsets]]:
     """Return strings by first position, positions left to right."""
-    return {text: sorted(found) for text, found in sorted(positions.items(), key=lambda item: (min(item[1]), item[0]))}
+    return {
+        text: sorted(found)
+        for text, found in sorted(positions.items(), key=lambda item: (min(item[1]), item[0]))
+    }
 
 
 def _overlapping(positions: Iterable[Iterable[Offsets]]) -> bool:
@@ -176,11 +208,15 @@ def _overlapping(positions: Iterable[Iterable[Offsets]]) -> bool:
     return any(left[1] > right[0] for left, right in itertools.pairwise(spans))
 
 
-def _substituted(sentence: Sentence, positions: dict[str, list[Offsets]], fresh: dict[str, str]) -> Sentence | None:
+def _substituted(
+    sentence: Sentence, positions: dict[str, list[Offsets]], fresh: dict[str, str]
+) -> Sentence | None:
     """Put the noise words in place; None if a noise word makes entities ambiguous."""
     if any(_stands_in(sentence.text, word) for word in fresh.values()):
         return None
-    noised, shift = substitute(sentence, {at: fresh[entity] for entity, found in positions.items() for at in found})
+    noised, shift = substitute(
+        sentence, {at: fresh[entity] for entity, found in positions.items() for at in found}
+    )
     for entity, found in positions.items():
         expected = {shift(start) for start, _ in found}
         standing = {start for start, _ in find_spans(noised.text, fresh[entity], every=True)[0]}
@@ -190,5 +226,7 @@ def _substituted(sentence: Sentence, positions: dict[str, list[Offsets]], fresh:
 
 
 def _stands_in(text: str, words: str) -> bool:
-    """Return whether a text holds these words between blanks, or in scripts without blanks anywhere."""
+    """Return whether a text holds these words between blanks, or in scripts without blanks
+    anywhere.
+    """
     return words in text if has_unspaced(words) else find_spans(text, words)[1] == "word"

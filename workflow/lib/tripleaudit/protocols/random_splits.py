@@ -1,8 +1,10 @@
-"""How many unseen triples random splits of the same sizes have (rte-generalization 3.1, footnote 2).
+"""How many unseen triples random splits of the same sizes have (rte-generalization 3.1, footnote
+2).
 
-A trial divides all sentences of a corpus at random into sets of the sizes that they have. A test triple is unseen where
-no sentence of the trial's training set has its relation with its subject, nor with its object
-(:meth:`tripleaudit.protocols.types.SeenTriples.type_of`). Hundreds of trials are one array.
+A trial divides all sentences of a corpus at random into sets of the sizes that they have. A test
+triple is unseen where no sentence of the trial's training set has its relation with its subject,
+nor with its object (:meth:`tripleaudit.protocols.types.SeenTriples.type_of`). Hundreds of trials
+are one array.
 """
 
 from collections.abc import Sequence
@@ -22,7 +24,9 @@ COUNTED: Final = 256  # trials that are counted at a time
 
 @dataclass(frozen=True)
 class RandomSplits:
-    """Shares of unseen triples among the test triples of random splits, 0 to 1; quantiles at 2.5, 50 and 97.5 %."""
+    """Shares of unseen triples among the test triples of random splits, 0 to 1; quantiles at
+    2.5, 50 and 97.5 %.
+    """
 
     trials: int
     mean: float
@@ -31,7 +35,11 @@ class RandomSplits:
 
 
 def random_splits(
-    train: Sequence[Sentence], valid: Sequence[Sentence], test: Sequence[Sentence], trials: int, seed: int = 0
+    train: Sequence[Sentence],
+    valid: Sequence[Sentence],
+    test: Sequence[Sentence],
+    trials: int,
+    seed: int = 0,
 ) -> RandomSplits:
     """Return what random splits into sets of these sizes have of unseen triples.
 
@@ -40,7 +48,9 @@ def random_splits(
     """
     sentences = [*train, *valid, *test]
     if not train or not test or not any(each.triples for each in sentences):
-        raise UserError("random splits: expected training and test sentences, and triples in some of them")
+        raise UserError(
+            "random splits: expected training and test sentences, and triples in some of them"
+        )
     corpus, random = _Corpus(sentences), np.random.default_rng(seed)
     shares = np.empty(trials)
     with Progress("random splits", trials, "splits") as progress:
@@ -52,16 +62,25 @@ def random_splits(
                 part[some] = corpus.unseen(tested[some], held[some])
             progress.add(len(part))
     return RandomSplits(
-        trials, float(shares.mean()), float(shares.max()), np.quantile(shares, (0.025, 0.5, 0.975)).tolist()
+        trials,
+        float(shares.mean()),
+        float(shares.max()),
+        np.quantile(shares, (0.025, 0.5, 0.975)).tolist(),
     )
 
 
-def _drawn(random: np.random.Generator, size: int, test: int, valid: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return which sentences each trial tests on, and which it does not train on, as two masks ``[trials, size]``.
+def _drawn(
+    random: np.random.Generator, size: int, test: int, valid: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return which sentences each trial tests on, and which it does not train on, as two masks
+    ``[trials, size]``.
 
-    Sentences are drawn one after the other; who was drawn before is drawn again, so that each set is equally likely.
+    Sentences are drawn one after the other; who was drawn before is drawn again, so that each set
+    is equally likely.
     """
-    held = np.zeros((BATCH, size + 1), dtype=bool)  # the last column takes what a trial does not need
+    held = np.zeros(
+        (BATCH, size + 1), dtype=bool
+    )  # the last column takes what a trial does not need
     _fill(random, held, size, test)
     tested = held[:, :size].copy()
     _fill(random, held, size, test + valid)
@@ -83,26 +102,37 @@ class _Corpus:
     """Triples of a corpus, each once a sentence, with the sentences that give their parts away."""
 
     def __init__(self, sentences: Sequence[Sentence]) -> None:
-        listed = sorted((distinct_triples(each) for each in sentences), key=len)  # the order that was published with
+        listed = sorted(
+            (distinct_triples(each) for each in sentences), key=len
+        )  # the order that was published with
         triples = [(position, triple) for position, each in enumerate(listed) for triple in each]
         self.sentence = np.array([position for position, _ in triples])
         self.sizes = np.array([len(each) for each in listed])
         self.heads, self.head_of = self._grouped([triple[:2] for _, triple in triples])
         self.tails, self.tail_of = self._grouped([triple[1:] for _, triple in triples])
 
-    def _grouped(self, pairs: Sequence[tuple[str, str]]) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-        """Return the sentences pair by pair with the positions where pairs begin, and the number of each triple's."""
+    def _grouped(
+        self, pairs: Sequence[tuple[str, str]]
+    ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+        """Return the sentences pair by pair with the positions where pairs begin, and the number
+        of each triple's.
+        """
         numbers: dict[tuple[str, str], int] = {}
         of = np.array([numbers.setdefault(pair, len(numbers)) for pair in pairs])
         order = np.argsort(of, kind="stable")
         return (self.sentence[order], np.searchsorted(of[order], np.arange(len(numbers)))), of
 
     def unseen(self, tested: np.ndarray, held: np.ndarray) -> np.ndarray:
-        """Return the share of unseen triples of each trial ``[trials]``; masks as of :func:`_drawn`."""
+        """Return the share of unseen triples of each trial ``[trials]``; masks as of
+        :func:`_drawn`.
+        """
         test, out = tested.T, held.T  # [sentences, trials]
         # in which trials all sentences of a pair are held out
         no_head, no_tail = (
-            np.logical_and.reduceat(out[members], starts) for members, starts in (self.heads, self.tails)
+            np.logical_and.reduceat(out[members], starts)
+            for members, starts in (self.heads, self.tails)
         )
-        unseen = test[self.sentence] & no_head[self.head_of] & no_tail[self.tail_of]  # [triples, trials]
+        unseen = (
+            test[self.sentence] & no_head[self.head_of] & no_tail[self.tail_of]
+        )  # [triples, trials]
         return unseen.sum(axis=0) / np.maximum(self.sizes @ test, 1)

@@ -1,10 +1,12 @@
 """Overlap-sifted training sets (rte-generalization 3.2): hide some test triples from training.
 
-Two rules, because the published sets do not follow the published text (``docs/methods.md`` has the evidence):
+Two rules, because the published sets do not follow the published text (``docs/methods.md`` has the
+evidence):
 
-- ``frequency``: hide every test triple that occurs in at most ``max_count`` training sentences. Nothing is random;
-  2, 6 and 10 give the published WebNLG Sift-1, Sift-2 and Sift-3.
-- ``sample``: hide ``percent`` % of the distinct test triples, drawn at random with ``seed``; the text has 5, 10, 15.
+- ``frequency``: hide every test triple that occurs in at most ``max_count`` training sentences.
+  Nothing is random; 2, 6 and 10 give the published WebNLG Sift-1, Sift-2 and Sift-3.
+- ``sample``: hide ``percent`` % of the distinct test triples, drawn at random with ``seed``; the
+  text has 5, 10, 15.
 """
 
 import random
@@ -17,9 +19,12 @@ from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.types import distinct_triples
 
 PUBLISHED: Final = {
-    f"sift-{number}": {"rule": "frequency", "max_count": count} for number, count in ((1, 2), (2, 6), (3, 10))
+    f"sift-{number}": {"rule": "frequency", "max_count": count}
+    for number, count in ((1, 2), (2, 6), (3, 10))
 }
-"""What ``sift-1`` to ``sift-3`` mean unless options say otherwise: the sets published for WebNLG."""
+"""What ``sift-1`` to ``sift-3`` mean unless options say otherwise: the sets published for
+WebNLG.
+"""
 
 
 def sift(
@@ -30,20 +35,22 @@ def sift(
     percent: float | None = None,
     seed: int = 0,
 ) -> tuple[Splits, dict[str, Any]]:
-    """Drop every training sentence that holds a hidden triple; all other sentences stay where they are.
+    """Drop every training sentence that holds a hidden triple; all other sentences stay where they
+    are.
 
-    The paper selects models on the sifted test set itself (appendix A), which is why its table 6 counts 703 validation
-    sentences for WebNLG; that is a choice of the training, not of these sets.
+    The paper selects models on the sifted test set itself (appendix A), which is why its table 6
+    counts 703 validation sentences for WebNLG; that is a choice of the training, not of these sets.
 
     Args:
         rule: ``"frequency"`` (needs ``max_count``) or ``"sample"`` (needs ``percent``).
         max_count: a test triple in at most this many training sentences is hidden.
-        percent: share of the distinct test triples to hide, 0 to 100; the number of triples is rounded half to even.
+        percent: share of the distinct test triples to hide, 0 to 100; the number of triples is
+            rounded half to even.
         seed: of the draw; ``frequency`` does not use it.
 
     Returns:
-        The sifted splits and a report: ``chosen_triples`` of the test set, ``hidden_triples`` (those of them that
-        training had) and ``dropped_train_sentences``.
+        The sifted splits and a report: ``chosen_triples`` of the test set, ``hidden_triples``
+        (those of them that training had) and ``dropped_train_sentences``.
 
     Raises:
         UserError: an unknown rule, a missing number, or no training sentence would be left.
@@ -56,7 +63,9 @@ def sift(
         raise UserError(f"sifted: rule {rule!r} needs {name}")
     count = Counter(triple for sentence in splits.train for triple in distinct_triples(sentence))
     # First mention order, not set order: string hashes differ from one process to the next.
-    candidates = list(dict.fromkeys(triple for sentence in splits.test for triple in distinct_triples(sentence)))
+    candidates = list(
+        dict.fromkeys(triple for sentence in splits.test for triple in distinct_triples(sentence))
+    )
     if rule == "frequency":
         chosen = {triple for triple in candidates if count[triple] <= number}
     else:
@@ -75,4 +84,6 @@ def sift(
     return Splits(train, splits.valid, splits.test), report
 
 
-SIFTED = ProtocolSpec(name="sifted", order=2, build=sift, pattern=r"sift-[A-Za-z0-9]+", defaults=PUBLISHED)
+SIFTED = ProtocolSpec(
+    name="sifted", order=2, build=sift, pattern=r"sift-[A-Za-z0-9]+", defaults=PUBLISHED
+)

@@ -23,9 +23,11 @@ class Splits:
         return ((name, getattr(self, name)) for name in SPLIT_NAMES)
 
     def with_unique_ids(self) -> "Splits":
-        """Return the same sets; where an id occurs twice, every sentence with it is renamed ``split-number``.
+        """Return the same sets; where an id occurs twice, every sentence with it is renamed
+        ``split-number``.
 
-        A protocol that moves sentences between sets must not make two sentences of one set share an id.
+        A protocol that moves sentences between sets must not make two sentences of one set share an
+        id.
         """
         uses = Counter(sentence.id for _, sentences in self for sentence in sentences)
         if len(uses) == uses.total():

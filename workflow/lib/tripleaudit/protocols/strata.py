@@ -1,4 +1,6 @@
-"""Strata of a test set, and the audit of a test set against its training set (rte-generalization 2.3)."""
+"""Strata of a test set, and the audit of a test set against its training set (rte-generalization
+2.3).
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,8 +14,12 @@ STRATA: Final = (*TRIPLE_TYPES, OTHERS)
 
 
 def stratify(sentences: Iterable[Sentence], seen: SeenTriples) -> list[str | None]:
-    """Return of each sentence the type that all its triples share, else ``"others"``; ``None`` for zero triples."""
-    kinds = [{seen.type_of(triple) for triple in distinct_triples(sentence)} for sentence in sentences]
+    """Return of each sentence the type that all its triples share, else ``"others"``; ``None``
+    for zero triples.
+    """
+    kinds = [
+        {seen.type_of(triple) for triple in distinct_triples(sentence)} for sentence in sentences
+    ]
     return [OTHERS if len(types) > 1 else next(iter(types), None) for types in kinds]
 
 
@@ -21,11 +27,12 @@ def audit_corpus(train: Sequence[Sentence], test: Sequence[Sentence]) -> dict[st
     """Say how much of a test set its training set gives away.
 
     Returns:
-        ``sentences``, ``triples`` (each once a sentence) and ``zero_triple_sentences`` of the test set;
-        ``triple_types`` with the share of all triples and ``strata`` with the share of the sentences that have
-        triples, each ``{name: {"count", "share"}}`` with shares from 0 to 1 (0 where there is nothing to share);
-        ``unseen_relations`` (sorted names that training lacks, with their triple counts), ``duplicates`` (triples
-        repeated inside a sentence), ``missing_entities`` (mentions of triples that have no position in their sentence);
+        ``sentences``, ``triples`` (each once a sentence) and ``zero_triple_sentences`` of the test
+        set; ``triple_types`` with the share of all triples and ``strata`` with the share of the
+        sentences that have triples, each ``{name: {"count", "share"}}`` with shares from 0 to 1 (0
+        where there is nothing to share); ``unseen_relations`` (sorted names that training lacks,
+        with their triple counts), ``duplicates`` (triples repeated inside a sentence),
+        ``missing_entities`` (mentions of triples that have no position in their sentence);
         ``train`` with sentences, triples, zero-triple sentences and relations of the training set.
     """
     seen, size = SeenTriples(train), counts(test)
@@ -48,7 +55,9 @@ def audit_corpus(train: Sequence[Sentence], test: Sequence[Sentence]) -> dict[st
 
 
 def counts(sentences: Sequence[Sentence]) -> dict[str, int]:
-    """Return the number of sentences, of triples (each once a sentence), and of zero-triple sentences."""
+    """Return the number of sentences, of triples (each once a sentence), and of zero-triple
+    sentences.
+    """
     return {
         "sentences": len(sentences),
         "triples": sum(len(distinct_triples(sentence)) for sentence in sentences),
@@ -58,4 +67,7 @@ def counts(sentences: Sequence[Sentence]) -> dict[str, int]:
 
 def _shares(counter: Counter[str], names: Sequence[str]) -> dict[str, dict[str, float]]:
     total = counter.total()
-    return {name: {"count": counter[name], "share": counter[name] / total if total else 0.0} for name in names}
+    return {
+        name: {"count": counter[name], "share": counter[name] / total if total else 0.0}
+        for name in names
+    }

@@ -30,26 +30,37 @@ def write_sets(
     encoder: str = "",
     original: str = "",
 ) -> None:
-    """Write the sets of a protocol and a report of what was done (:func:`~tripleaudit.protocols.build.build_protocol`).
+    """Write the sets of a protocol and a report of what was done
+    (:func:`~tripleaudit.protocols.build.build_protocol`).
 
     Args:
-        options: of the protocol, as a study has them: models by source, which reach this as files, and rarer options
-            nested.
-        masked_lm, vectors, encoder: folder of a masked language model, file of word vectors, and folder of an encoder
-            that makes what of the two is missing.
+        options: of the protocol, as a study has them: models by source, which reach this as files,
+            and rarer options nested.
+        masked_lm, vectors, encoder: folder of a masked language model, file of word vectors, and
+            folder of an encoder that makes what of the two is missing.
         original: the test sentences whose variants ``test`` holds.
     """
     logging.getLogger("gensim").setLevel(logging.WARNING)
-    given = {key: value for key, value in options.items() if key not in ("masked_lm", "vectors", "options")}
+    given = {
+        key: value
+        for key, value in options.items()
+        if key not in ("masked_lm", "vectors", "options")
+    }
     given |= options.get("options") or {}
     splits = Splits(load_set(train), load_sentences(valid), load_set(test))
     with contextlib.ExitStack() as stack:
         if masked_lm or encoder:
             stack.enter_context(gpu_slot(os.environ.get("TRIPLEAUDIT_GPU", "auto")))
             stack.enter_context(
-                out_of_memory_advice("filling masks", "options/batch_size", given.get("batch_size", 64))
+                out_of_memory_advice(
+                    "filling masks", "options/batch_size", given.get("batch_size", 64)
+                )
             )
-        files = {"masked_lm": masked_lm or None, "vectors": vectors or None, "encoder": encoder or None}
+        files = {
+            "masked_lm": masked_lm or None,
+            "vectors": vectors or None,
+            "encoder": encoder or None,
+        }
         known = load_sentences(original) if original else None
         built, done = build_protocol(protocol, splits, given, **files, original=known)
     for path, (_, sentences) in zip((out_train, out_valid, out_test), built, strict=True):

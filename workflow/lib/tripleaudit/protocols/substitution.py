@@ -1,11 +1,13 @@
-"""Other words in the place of entities: where they are mentioned, which sentences must stay, and moving the spans.
+"""Other words in the place of entities: where they are mentioned, which sentences must stay, and
+moving the spans.
 
-An entity is a string that is subject or object of a located triple. In the augmented test set all its mentions are
-replaced alike: where the triples have it, and wherever else the string stands between blanks (or at
-least between characters that are no letters or digits). A mention inside a mention of a longer entity is part of the
-longer one ("Cesena" in "A.C. Cesena"). A sentence stays as it is, whole, if one of its entities has no other mention
-than such inner ones, or if mentions overlap in any other way: exactly these are the 39 unchanged WebNLG sentences of
-the published files.
+An entity is a string that is subject or object of a located triple. In the augmented test set all
+its mentions are replaced alike: where the triples have it, and wherever else the string stands
+between blanks (or at least between characters that are no letters or digits). A mention inside a
+mention of a longer entity is part of the longer one ("Cesena" in "A.C. Cesena"). A sentence stays
+as it is, whole, if one of its entities has no other mention than such inner ones, or if mentions
+overlap in any other way: exactly these are the 39 unchanged WebNLG sentences of the published
+files.
 """
 
 from collections.abc import Callable, Container, Mapping
@@ -32,7 +34,9 @@ def same(one: str, other: str) -> bool:
 
 
 def like(word: str, model: str) -> str:
-    """Return ``word`` with the case pattern of ``model``: all capitals, a first capital, or as it is."""
+    """Return ``word`` with the case pattern of ``model``: all capitals, a first capital, or as
+    it is.
+    """
     if len(model) > 1 and model.isupper() and model.isalpha():
         return word.upper()
     first = next((character for character in model if character.isalpha()), "")
@@ -40,21 +44,29 @@ def like(word: str, model: str) -> str:
 
 
 def replace_at(text: str, words: Mapping[Offsets, str]) -> tuple[str, Shift]:
-    """Put ``words`` at disjoint positions of ``text``; return the new text and the shift of other offsets."""
+    """Put ``words`` at disjoint positions of ``text``; return the new text and the shift of
+    other offsets.
+    """
     parts, growths, at = [], list[tuple[int, int]](), 0
     for (start, end), word in sorted(words.items()):
         parts += [text[at:start], word]
         growths.append((end, len(word) - (end - start)))
         at = end
-    return "".join([*parts, text[at:]]), lambda offset: offset + sum(more for end, more in growths if end <= offset)
+    return "".join(
+        [*parts, text[at:]]
+    ), lambda offset: offset + sum(more for end, more in growths if end <= offset)
 
 
 def substitute(
-    sentence: Sentence, words: Mapping[Offsets, str], offsets_of: Callable[[Span], Offsets] | None = None
+    sentence: Sentence,
+    words: Mapping[Offsets, str],
+    offsets_of: Callable[[Span], Offsets] | None = None,
 ) -> tuple[Sentence, Shift]:
-    """Put ``words`` at disjoint positions of a sentence; its spans, which end outside of them or with them, move along.
+    """Put ``words`` at disjoint positions of a sentence; its spans, which end outside of them or
+    with them, move along.
 
-    ``offsets_of`` is the position that a located span is to have before it moves; by default its own.
+    ``offsets_of`` is the position that a located span is to have before it moves; by default its
+    own.
     """
     text, shift = replace_at(sentence.text, words)
 
@@ -68,10 +80,14 @@ def substitute(
     return Sentence(sentence.id, text, tuple(triples)), shift
 
 
-def entity_positions(sentence: Sentence, levels: Container[str] | None = None) -> dict[str, set[Offsets]]:
-    """Return the positions of every located entity string: those that triples name, and wherever else it stands.
+def entity_positions(
+    sentence: Sentence, levels: Container[str] | None = None
+) -> dict[str, set[Offsets]]:
+    """Return the positions of every located entity string: those that triples name, and wherever
+    else it stands.
 
-    At ``levels`` of :func:`~tripleaudit.corpora.spans.find_spans` it counts as standing there, by default at all.
+    At ``levels`` of :func:`~tripleaudit.corpora.spans.find_spans` it counts as standing there, by
+    default at all.
     """
     positions: dict[str, set[Offsets]] = {}
     for triple in sentence.triples:
@@ -91,8 +107,10 @@ class Entity:
 
     Attributes:
         text: the string.
-        offsets: start and end of each of its words (:func:`~tripleaudit.corpora.words.segments`) in ``text``.
-        mentions: its positions in the sentence, without those inside longer entities; empty if there is no other.
+        offsets: start and end of each of its words (:func:`~tripleaudit.corpora.words.segments`) in
+            ``text``.
+        mentions: its positions in the sentence, without those inside longer entities; empty if
+            there is no other.
     """
 
     text: str
@@ -114,7 +132,9 @@ class Entity:
 
 @dataclass(slots=True)
 class Layout:
-    """The entities of a sentence by string, and why the sentence must stay: ``"nested"``, ``"overlapping"`` or None."""
+    """The entities of a sentence by string, and why the sentence must stay: ``"nested"``,
+    ``"overlapping"`` or None.
+    """
 
     sentence: Sentence
     entities: dict[str, Entity]
@@ -127,18 +147,27 @@ def lay_out(sentence: Sentence) -> Layout:
     everything = [position for known in positions.values() for position in known]
     entities: dict[str, Entity] = {}
     for text, known in positions.items():
-        mentions = sorted(position for position in known if not any(_inside(position, around) for around in everything))
+        mentions = sorted(
+            position
+            for position in known
+            if not any(_inside(position, around) for around in everything)
+        )
         entities[text] = Entity(text, tuple(segment_spans(text)), mentions)
     if any(_clash(position, other) for position in everything for other in everything):
         return Layout(sentence, entities, "overlapping")
-    return Layout(sentence, entities, None if all(entity.mentions for entity in entities.values()) else "nested")
+    return Layout(
+        sentence,
+        entities,
+        None if all(entity.mentions for entity in entities.values()) else "nested",
+    )
 
 
 def rewrite(layout: Layout, chosen: Mapping[str, Words], id_: str) -> Sentence:
-    """Return the layout's sentence with the words of each entity in ``chosen`` replaced in all its mentions.
+    """Return the layout's sentence with the words of each entity in ``chosen`` replaced in all its
+    mentions.
 
-    A triple's span moves with its words; where it lay inside a longer entity although the string has mentions of its
-    own, it moves to the first of these.
+    A triple's span moves with its words; where it lay inside a longer entity although the string
+    has mentions of its own, it moves to the first of these.
     """
     slots: dict[Offsets, str] = {}
     for text, words in chosen.items():

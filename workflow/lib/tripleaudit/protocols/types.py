@@ -1,7 +1,7 @@
 """Triple types: what of a test triple training has already shown (rte-generalization 2.2).
 
-Everything here works on strings with their case, as the published numbers do; spans play no part. A triple counts once
-in each sentence that holds it, however often the sentence repeats it.
+Everything here works on strings with their case, as the published numbers do; spans play no part. A
+triple counts once in each sentence that holds it, however often the sentence repeats it.
 """
 
 from collections.abc import Iterable
@@ -33,8 +33,12 @@ class SeenTriples:
     """
 
     def __init__(self, train: Iterable[Sentence]) -> None:
-        self.triples: set[Strings] = {triple.strings for sentence in train for triple in sentence.triples}
-        self.entities = {entity for subject, _, object_ in self.triples for entity in (subject, object_)}
+        self.triples: set[Strings] = {
+            triple.strings for sentence in train for triple in sentence.triples
+        }
+        self.entities = {
+            entity for subject, _, object_ in self.triples for entity in (subject, object_)
+        }
         self.relations = {relation for _, relation, _ in self.triples}
         self._heads = {(subject, relation) for subject, relation, _ in self.triples}
         self._tails = {(relation, object_) for _, relation, object_ in self.triples}
@@ -42,8 +46,9 @@ class SeenTriples:
     def type_of(self, triple: Strings) -> str:
         """Return the type of one ``(subject, relation, object)``, one of :data:`TRIPLE_TYPES`.
 
-        Entirely seen: training has the triple. Partially seen: it has the relation with this subject or with this
-        object, but never both. Unseen: every other triple, also one whose two entities occur under other relations.
+        Entirely seen: training has the triple. Partially seen: it has the relation with this
+        subject or with this object, but never both. Unseen: every other triple, also one whose two
+        entities occur under other relations.
         """
         if triple in self.triples:
             return ENTIRELY_SEEN

@@ -1,8 +1,9 @@
-"""Unseen relations: some relations are held out of training, and only their triples are asked for at test.
+"""Unseen relations: some relations are held out of training, and only their triples are asked for
+at test.
 
-As in zero-shot relational triple extraction (Chia et al., ACL Findings 2022), whole sentences leave training and
-validation, so that no held-out triple is evidence that there is nothing. Only systems that read the names of relations
-can be asked for relations that they were not trained on.
+As in zero-shot relational triple extraction (Chia et al., ACL Findings 2022), whole sentences leave
+training and validation, so that no held-out triple is evidence that there is nothing. Only systems
+that read the names of relations can be asked for relations that they were not trained on.
 """
 
 import random
@@ -20,18 +21,21 @@ NAME = "unseen_relations"
 
 
 def hold_out(splits: Splits, *, relations: int = 5, seed: int = 0) -> tuple[Splits, dict[str, Any]]:
-    """Hold relations out of training and validation; test sentences are those with a triple of them, and no other.
+    """Hold relations out of training and validation; test sentences are those with a triple of
+    them, and no other.
 
-    Relations that training and test have are ranked by how many training sentences have them (ties by name) and cut
-    into ``relations`` bands of nearly equal size; one is drawn from each, so that frequent and rare ones are among
-    them.
+    Relations that training and test have are ranked by how many training sentences have them (ties
+    by name) and cut into ``relations`` bands of nearly equal size; one is drawn from each, so that
+    frequent and rare ones are among them.
 
     Returns:
-        The sets, test sentences with their held-out triples alone, and a report: ``held_out`` (relation -> training
-        sentences that had it), ``dropped_train_sentences``, ``dropped_valid_sentences`` and ``dropped_test_triples``.
+        The sets, test sentences with their held-out triples alone, and a report: ``held_out``
+        (relation -> training sentences that had it), ``dropped_train_sentences``,
+        ``dropped_valid_sentences`` and ``dropped_test_triples``.
 
     Raises:
-        UserError: there are not so many relations, or no training sentence with triples would be left.
+        UserError: there are not so many relations, or no training sentence with triples would be
+            left.
     """
     frequency = Counter(name for sentence in splits.train for name in _relations(sentence))
     tested = {name for sentence in splits.test for name in _relations(sentence)}
@@ -44,10 +48,15 @@ def hold_out(splits: Splits, *, relations: int = 5, seed: int = 0) -> tuple[Spli
         )
     rng = random.Random(seed)
     edges = [position * len(ranked) // relations for position in range(relations + 1)]
-    held_out = {rng.choice(ranked[first:stop]) for first, stop in zip(edges, edges[1:], strict=False)}
+    held_out = {
+        rng.choice(ranked[first:stop]) for first, stop in zip(edges, edges[1:], strict=False)
+    }
     train, valid = _without(splits.train, held_out), _without(splits.valid, held_out)
     test = [
-        replace(sentence, triples=tuple(triple for triple in sentence.triples if triple.relation in held_out))
+        replace(
+            sentence,
+            triples=tuple(triple for triple in sentence.triples if triple.relation in held_out),
+        )
         for sentence in splits.test
         if not held_out.isdisjoint(_relations(sentence))
     ]
@@ -74,4 +83,6 @@ def _without(sentences: Iterable[Sentence], held_out: Set[str]) -> list[Sentence
     return [sentence for sentence in sentences if held_out.isdisjoint(_relations(sentence))]
 
 
-UNSEEN_RELATIONS = ProtocolSpec(name=NAME, label="Unseen rel.", order=3.5, build=hold_out, gives_schema=True)
+UNSEEN_RELATIONS = ProtocolSpec(
+    name=NAME, label="Unseen rel.", order=3.5, build=hold_out, gives_schema=True
+)

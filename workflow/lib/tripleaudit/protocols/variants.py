@@ -1,4 +1,6 @@
-"""Whose variant a sentence of the augmented test set is. Its id says it: ``test-00012.su`` is one of ``test-00012``."""
+"""Whose variant a sentence of the augmented test set is. Its id says it: ``test-00012.su`` is
+one of ``test-00012``.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,22 +13,30 @@ PARTS: Final = ("ss", "su", "us", "uu")
 
 
 def original_of(variant: str) -> str:
-    """Return the id of the test sentence that a sentence of an augmented test set is a variant of."""
+    """Return the id of the test sentence that a sentence of an augmented test set is a variant
+    of.
+    """
     sentence, _, part = variant.rpartition(".")
     return sentence if sentence and part in PARTS else variant
 
 
 def originals_of(ids: Sequence[str]) -> list[str]:
-    """Return the original of each sentence where all are variants, as those of an augmented test set, else the ids."""
+    """Return the original of each sentence where all are variants, as those of an augmented test
+    set, else the ids.
+    """
     originals = list(map(original_of, ids))
     are_variants = all(id_ != original for id_, original in zip(ids, originals, strict=True))
     return originals if are_variants else list(ids)
 
 
-def variants_of(test: Sequence[str], augmented: Sequence[str], where: str = "augmented") -> list[list[int]]:
-    """Return the positions of each test sentence's variants, by ids; none for a sentence that has no variant.
+def variants_of(
+    test: Sequence[str], augmented: Sequence[str], where: str = "augmented"
+) -> list[list[int]]:
+    """Return the positions of each test sentence's variants, by ids; none for a sentence that has
+    no variant.
 
-    A sentence with the id of a test sentence is that one as it is, as zero-triple sentences are in sets made here.
+    A sentence with the id of a test sentence is that one as it is, as zero-triple sentences are in
+    sets made here.
 
     Raises:
         UserError: a variant is of no test sentence.
@@ -36,25 +46,34 @@ def variants_of(test: Sequence[str], augmented: Sequence[str], where: str = "aug
         found = positions.get(id_, positions.get(id_.rpartition(".")[0]))
         if found is None:
             expected = f"the id of a test sentence, a dot and a name, such as {next(iter(positions), 'test-00012')}.su"
-            raise UserError(f"{where}: the sentence {id_!r} is a variant of no test sentence; expected {expected}")
+            raise UserError(
+                f"{where}: the sentence {id_!r} is a variant of no test sentence; expected {expected}"
+            )
         found.append(position)
     return list(positions.values())
 
 
 def named_by_position(test: Sequence[Sentence], augmented: Sequence[Sentence]) -> list[Sentence]:
-    """Give variants their ids that lie part after part (ss, su, us, uu) in the order of the test set, as published.
+    """Give variants their ids that lie part after part (ss, su, us, uu) in the order of the test
+    set, as published.
 
     Raises:
         UserError: they do not, as their number or a sentence's relations show.
     """
     if len(augmented) != len(PARTS) * len(test):
         expected = f"expected {len(PARTS)} for each of {len(test)} test sentences"
-        raise UserError(f"augmented: the published sets hold {len(augmented)} sentences, {expected}")
+        raise UserError(
+            f"augmented: the published sets hold {len(augmented)} sentences, {expected}"
+        )
     found = []
     for position, variant in enumerate(augmented):
         part, number = divmod(position, len(test))
-        if sorted(t.relation for t in variant.triples) != sorted(t.relation for t in test[number].triples):
+        if sorted(t.relation for t in variant.triples) != sorted(
+            t.relation for t in test[number].triples
+        ):
             at = f"sentence {number + 1} of part {PARTS[part]}"
-            raise UserError(f"augmented: {at} has other relations than {test[number].id!r}, whose variant it should be")
+            raise UserError(
+                f"augmented: {at} has other relations than {test[number].id!r}, whose variant it should be"
+            )
         found.append(replace(variant, id=f"{test[number].id}.{PARTS[part]}"))
     return found

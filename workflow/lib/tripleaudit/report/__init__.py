@@ -1,1 +1,3 @@
-"""One self-contained HTML page of a study: questions, answers, tables, plots, errors, provenance."""
+"""One self-contained HTML page of a study: questions, answers, tables, plots, errors,
+provenance.
+"""

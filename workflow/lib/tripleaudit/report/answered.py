@@ -1,7 +1,8 @@
 """What systems answered that is no file of triples, in the form in which the page shows sentences.
 
-A classifier says of a sentence whether it has triples. A model that is asked for entities names some in a document
-into which needles were put: name and type stand as subject and relation, and the object is empty.
+A classifier says of a sentence whether it has triples. A model that is asked for entities names
+some in a document into which needles were put: name and type stand as subject and relation, and the
+object is empty.
 """
 
 from collections.abc import Mapping
@@ -22,7 +23,8 @@ class Answered:
     Attributes:
         gold: the sentences of the test set.
         triples: predicted ones, by sentence; none for a classifier.
-        decisions: of a classifier, whether a sentence was said to have triples, and its score; by sentence.
+        decisions: of a classifier, whether a sentence was said to have triples, and its score; by
+            sentence.
     """
 
     gold: list[Sentence]
@@ -41,14 +43,18 @@ def answered(run: Predicted) -> Answered:
     gold = load_sentences(run.gold)
     if not run.classifies:
         return Answered(gold, load_sentences(run.predictions), {})
-    scores = {str(row["id"]): float(row.get("score") or 0) for _, row in read_jsonl(run.predictions)}
+    scores = {
+        str(row["id"]): float(row.get("score") or 0) for _, row in read_jsonl(run.predictions)
+    }
     counts = load_counts(run.counts)
     yes = zip(counts.ids, counts.of(CLASSIFICATION)[:, 1], strict=True)
     return Answered(gold, [], {id_: (bool(one), scores.get(id_, 0.0)) for id_, one in yes})
 
 
 def _entities(run: Predicted) -> Answered:
-    """Documents with the needles that were put into them, and the entities that a model found there."""
+    """Documents with the needles that were put into them, and the entities that a model found
+    there.
+    """
     needles = {str(row["id"]): row for _, row in read_jsonl(run.gold.with_name("needles.jsonl"))}
     found: dict[str, list[dict]] = {}
     for _, row in read_jsonl(run.predictions):
@@ -61,13 +67,19 @@ def _entities(run: Predicted) -> Answered:
             row["doc"], text, [needles[unit["needle"]] for unit in row["units"] if unit["needle"]]
         )
     return Answered(
-        list(gold.values()), [_document(id_, one.text, found.get(id_, [])) for id_, one in gold.items()], {}
+        list(gold.values()),
+        [_document(id_, one.text, found.get(id_, [])) for id_, one in gold.items()],
+        {},
     )
 
 
 def _document(id_: str, text: str, entities: list[dict]) -> Sentence:
     nothing = Span(None, None, "")
-    return Sentence(id_, text, tuple(Triple(_span(text, str(e["name"])), str(e["type"]), nothing) for e in entities))
+    return Sentence(
+        id_,
+        text,
+        tuple(Triple(_span(text, str(e["name"])), str(e["type"]), nothing) for e in entities),
+    )
 
 
 def _span(text: str, name: str) -> Span:

@@ -1,6 +1,7 @@
 """The data of the sentences: gold and predicted triples, judged and compact, as one JSON value.
 
-Offsets count characters (Unicode code points), as everywhere in the project; the page's script slices accordingly.
+Offsets count characters (Unicode code points), as everywhere in the project; the page's script
+slices accordingly.
 """
 
 import json
@@ -35,22 +36,27 @@ RAW_CHARACTERS = 4_000  # of a raw answer; the rest lies in the answers' file
 
 
 def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> dict[str, Any]:
-    """Judge every prediction and keep as many sentences as fit into so many bytes, spread evenly over each test set.
+    """Judge every prediction and keep as many sentences as fit into so many bytes, spread evenly
+    over each test set.
 
     Returns:
-        ``sets`` and ``systems`` (``{"key", "name"}``, systems with their ``set``), ``relations`` (names), ``strata``
-        and ``kinds`` (``[key, label]``), ``total`` and ``sentences``; a sentence is ``{"id", "c": test set, "t": text,
-        "s": stratum, "g": gold triples, "p": {system: predicted triples}, "r": {system: raw answer}, "d": {classifier:
-        [whether it has triples, score]}}``, a gold triple ``[subject, relation, object]``, a predicted one ``[subject,
-        relation, object, kind, score]``, where a judge saw it with ``[FS, GS]`` behind (null where its answer cannot be
-        read), and an argument ``[start, end]`` or its text. Systems, relations, sets and strata are given by number.
-        ``start`` has the keys of the test set and of the system that are shown first (:func:`first_view`).
+        ``sets`` and ``systems`` (``{"key", "name"}``, systems with their ``set``), ``relations``
+        (names), ``strata`` and ``kinds`` (``[key, label]``), ``total`` and ``sentences``; a
+        sentence is ``{"id", "c": test set, "t": text, "s": stratum, "g": gold triples, "p":
+        {system: predicted triples}, "r": {system: raw answer}, "d": {classifier: [whether it has
+        triples, score]}}``, a gold triple ``[subject, relation, object]``, a predicted one
+        ``[subject, relation, object, kind, score]``, where a judge saw it with ``[FS, GS]`` behind
+        (null where its answer cannot be read), and an argument ``[start, end]`` or its text.
+        Systems, relations, sets and strata are given by number. ``start`` has the keys of the test
+        set and of the system that are shown first (:func:`first_view`).
 
     Raises:
         UserError: files are bad or do not belong together.
     """
     if max_bytes <= 0:
-        raise UserError(f"room for the sentences: expected a positive number of bytes, got {max_bytes}")
+        raise UserError(
+            f"room for the sentences: expected a positive number of bytes, got {max_bytes}"
+        )
     relations: dict[str, int] = {}
     sets: dict[tuple[str, str], dict[str, Any]] = {}
     systems: list[dict[str, Any]] = []
@@ -58,25 +64,33 @@ def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> 
         counts = load_counts(run.counts) if run.counts else None
         strata = dict(zip(counts.ids, counts.strata, strict=True)) if counts else {}
         name = (run.corpus, run.protocol)
-        shown = sets.setdefault(name, {"name": set_label(run), "index": len(sets), "gold": {}, "rows": {}})
+        shown = sets.setdefault(
+            name, {"name": set_label(run), "index": len(sets), "gold": {}, "rows": {}}
+        )
         gold, mine = shown["gold"], shown["rows"]
         answers = answered(run)
         if len({sentence.id for sentence in answers.gold}) < len(answers.gold):
             raise UserError(f"{run.gold}: sentence ids occur twice; expected one sentence an id")
         for sentence in answers.gold:
             if gold.setdefault(sentence.id, sentence).text != sentence.text:
-                raise UserError(f"{run.gold}: sentence {sentence.id} has another text than elsewhere")
+                raise UserError(
+                    f"{run.gold}: sentence {sentence.id} has another text than elsewhere"
+                )
             if sentence.id not in mine:
                 mine[sentence.id] = {
                     "id": clean(sentence.id),
                     "c": shown["index"],
                     "t": clean(sentence.text),
-                    "s": list(STRATA).index((strata.get(sentence.id) or "") if sentence.triples else "zero"),
+                    "s": list(STRATA).index(
+                        (strata.get(sentence.id) or "") if sentence.triples else "zero"
+                    ),
                     "g": [_triple(one, relations) for one in _distinct(sentence.triples)],
                     "p": {},
                 }
         number, key = len(systems), system_key(run.training, run.extractor, run.noise)
-        systems.append({"key": clean(key), "name": system_label(run, predicted), "set": shown["index"]})
+        systems.append(
+            {"key": clean(key), "name": system_label(run, predicted), "set": shown["index"]}
+        )
         stopped, marks = _stopped(run, counts), _marks(run)
         for id_, (yes, score) in answers.decisions.items():
             if id_ in mine:
@@ -85,10 +99,17 @@ def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> 
             if guess.id not in gold:
                 continue  # predictions of a WZ test set serve its NZ part too
             if guess.text != gold[guess.id].text:
-                raise UserError(f"{run.predictions}: sentence {guess.id} has another text than in {run.gold}")
+                raise UserError(
+                    f"{run.predictions}: sentence {guess.id} has another text than in {run.gold}"
+                )
             right = gold[guess.id].triples
             mine[guess.id]["p"][number] = [
-                [*_triple(one, relations), kind_of(one, right), round(one.score or 0, 3), *marks(guess.text, one)]
+                [
+                    *_triple(one, relations),
+                    kind_of(one, right),
+                    round(one.score or 0, 3),
+                    *marks(guess.text, one),
+                ]
                 for one in ([] if guess.id in stopped else _distinct(guess.triples))
             ]
         for id_, answer in _raw(run).items():
@@ -97,7 +118,10 @@ def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> 
     every = [list(shown["rows"].values()) for shown in sets.values()]
     data = {
         "systems": systems,
-        "sets": [{"key": clean(set_key(*name)), "name": clean(shown["name"])} for name, shown in sets.items()],
+        "sets": [
+            {"key": clean(set_key(*name)), "name": clean(shown["name"])}
+            for name, shown in sets.items()
+        ],
         "relations": [clean(name) for name in relations],
         "strata": list(map(list, STRATA.items())),
         "kinds": list(map(list, KINDS.items())),
@@ -110,7 +134,8 @@ def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> 
 def first_view(data: Mapping[str, Any], predicted: Sequence[Predicted]) -> dict[str, str]:
     """Return the keys of the test set and of the system that the page shows first.
 
-    They are those of the best system on an original test set: a trained one where there is one, never a baseline.
+    They are those of the best system on an original test set: a trained one where there is one,
+    never a baseline.
 
     Args:
         data: what :func:`browser_data` returns.
@@ -121,7 +146,9 @@ def first_view(data: Mapping[str, Any], predicted: Sequence[Predicted]) -> dict[
     for run, system, counts in zip(predicted, data["systems"], error_counts(data), strict=True):
         if run.protocol != "original" or run.classifies or run.extractor in BASELINES:
             continue
-        predicted_triples = counts[CORRECT] + sum(counts[kind] for kind in KINDS if kind != "missed")
+        predicted_triples = counts[CORRECT] + sum(
+            counts[kind] for kind in KINDS if kind != "missed"
+        )
         gold_triples = counts[CORRECT] + counts["missed"]
         f1 = 2 * counts[CORRECT] / max(1, predicted_triples + gold_triples)
         rank = (split_two_step(run.extractor)[1] in EXTRACTORS, f1)
@@ -137,7 +164,9 @@ def set_label(run: Predicted) -> str:
 
 
 def system_label(run: Predicted, among: Sequence[Predicted]) -> str:
-    """Name a system: extractor, Entity Noising, classifier before it, and its training where the page has several."""
+    """Name a system: extractor, Entity Noising, classifier before it, and its training where the
+    page has several.
+    """
     classifier, extractor = split_two_step(run.extractor)
     name = labels.extractor(extractor, run.noise)
     if classifier:
@@ -157,28 +186,42 @@ def _stopped(run: Predicted, counts: SentenceCounts | None) -> frozenset[str]:
 
 def _raw(run: Predicted) -> dict[str, str]:
     return {
-        str(row["id"]): "\n\n".join(str(one.get("text", "")) for one in row.get("answers", ()))[:RAW_CHARACTERS]
+        str(row["id"]): "\n\n".join(str(one.get("text", "")) for one in row.get("answers", ()))[
+            :RAW_CHARACTERS
+        ]
         for _, row in (read_jsonl(run.answers) if run.answers else ())
     }
 
 
 def _marks(run: Predicted) -> Callable[[str, Triple], list[list[float | None]]]:
-    """Return how to find the marks of a judge, ``[[FS, GS]]``, of a triple of a text; ``[]`` if it was not judged."""
+    """Return how to find the marks of a judge, ``[[FS, GS]]``, of a triple of a text; ``[]`` if
+    it was not judged.
+    """
     if run.verdicts is None:
         return lambda text, triple: []
-    verdicts, splits = read_verdicts(run.verdicts), read_splits(run.verdicts.with_name("granularity.json"))
+    verdicts, splits = (
+        read_verdicts(run.verdicts),
+        read_splits(run.verdicts.with_name("granularity.json")),
+    )
     found: dict[tuple[str, str], list[list[float | None]]] = {}
     for text, triples in read_system(run.answers).texts.items():
         results = verdicts.get(text, [])
-        for triple, said in zip(triples, results, strict=False) if len(results) == len(triples) else ():
+        for triple, said in (
+            zip(triples, results, strict=False) if len(results) == len(triples) else ()
+        ):
             part = splits.get(text, {}).get(triple_json(triple))
-            marks = [None if said is None else float(said), None if part is None else split_value(part)]
+            marks = [
+                None if said is None else float(said),
+                None if part is None else split_value(part),
+            ]
             found[text, triple_json(triple)] = [marks]
     return lambda text, triple: found.get((text, triple_json(triple.strings)), [])
 
 
 def error_counts(data: Mapping[str, Any]) -> list[dict[str, int]]:
-    """Count correct triples and each kind of error for each system, over the sentences that are embedded."""
+    """Count correct triples and each kind of error for each system, over the sentences that are
+    embedded.
+    """
     totals = [dict.fromkeys((CORRECT, *KINDS), 0) for _ in data["systems"]]
     for sentence in data["sentences"]:
         for system, triples in sentence["p"].items():
@@ -198,11 +241,16 @@ def _fitting(corpora: list[list[dict[str, Any]]], max_bytes: int) -> list[dict[s
     share = 1.0
     while True:
         kept = [
-            [index * len(rows) // int(len(rows) * share) for index in range(int(len(rows) * share))] for rows in corpora
+            [index * len(rows) // int(len(rows) * share) for index in range(int(len(rows) * share))]
+            for rows in corpora
         ]
-        used = sum(size[index] for size, chosen in zip(sizes, kept, strict=True) for index in chosen)
+        used = sum(
+            size[index] for size, chosen in zip(sizes, kept, strict=True) for index in chosen
+        )
         if used <= max_bytes or not any(kept):
-            return [rows[index] for rows, chosen in zip(corpora, kept, strict=True) for index in chosen]
+            return [
+                rows[index] for rows, chosen in zip(corpora, kept, strict=True) for index in chosen
+            ]
         share *= min(0.98, max_bytes / used)
 
 

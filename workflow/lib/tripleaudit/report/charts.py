@@ -1,6 +1,8 @@
-"""Plots of a page as Vega-Lite specifications: drawn by the page's own script, in its colours, with what they show.
+"""Plots of a page as Vega-Lite specifications: drawn by the page's own script, in its colours, with
+what they show.
 
-Every table of scores has the same plot: a point and its interval for each cell, on one scale for the whole study.
+Every table of scores has the same plot: a point and its interval for each cell, on one scale for
+the whole study.
 """
 
 from collections import Counter
@@ -20,12 +22,15 @@ Address = Callable[[Cell], str]
 
 
 def chart(table: Table, address: Address) -> dict[str, Any] | None:
-    """Return the plot of a table's scores, None for a table without intervals or with too few cases for a conclusion.
+    """Return the plot of a table's scores, None for a table without intervals or with too few cases
+    for a conclusion.
 
     Where some columns are F1, they alone are drawn: precision and recall stand in the table.
     """
     full = table.full
-    columns = [position for position in range(len(table.columns)) if _drawn(table, position, full, "")]
+    columns = [
+        position for position in range(len(table.columns)) if _drawn(table, position, full, "")
+    ]
     columns = [position for position in columns if _drawn(table, position, full, "f1")] or columns
     columns = columns[:MOST_SERIES]
     if full is None or not 0 < len(columns) * len(table.rows) <= MOST_POINTS:
@@ -48,12 +53,18 @@ def chart(table: Table, address: Address) -> dict[str, Any] | None:
 
 
 def by_stratum(table: Table) -> dict[str, Any] | None:
-    """Return F1 by how much of a triple training has shown, a line for each system and a dashed one for looking up.
+    """Return F1 by how much of a triple training has shown, a line for each system and a dashed one
+    for looking up.
 
-    Of a table with several corpora, those of the first are drawn; None for a table without these scores. Where
-    there are more systems than lines fit, those that the table's lead names are drawn, then those with the greatest F1.
+    Of a table with several corpora, those of the first are drawn; None for a table without these
+    scores. Where there are more systems than lines fit, those that the table's lead names are
+    drawn, then those with the greatest F1.
     """
-    cells = [cell for cell in table.find(metric="f1") if table.full == 100 and cell.of["stratum"] in labels.SHORT_TYPES]
+    cells = [
+        cell
+        for cell in table.find(metric="f1")
+        if table.full == 100 and cell.of["stratum"] in labels.SHORT_TYPES
+    ]
     corpora = dict.fromkeys(labels.corpus(cell.of["corpus"]) for cell in cells)
     cells = [cell for cell in cells if cell.of["corpus"] == cells[0].of["corpus"]]
     named = [(labels.extractor(cell.of["extractor"], cell.of["noise"]), cell) for cell in cells]
@@ -63,7 +74,11 @@ def by_stratum(table: Table) -> dict[str, Any] | None:
     systems = [name for name, points in drawn.items() if points > 1 and name not in trivial]
     names = _most_important(systems, table, next(iter(corpora), ""))
     points = [
-        {**panels.point(name, name, cell), "stratum": labels.TYPES[cell.of["stratum"]], "looked": name in looked}
+        {
+            **panels.point(name, name, cell),
+            "stratum": labels.TYPES[cell.of["stratum"]],
+            "looked": name in looked,
+        }
         for name, cell in named
         if name in (*names, *looked)
     ]
@@ -106,7 +121,9 @@ def read_plot(path: str | Path) -> list[dict[str, Any]]:
 
 
 def script() -> str:
-    """Return the script that draws: Vega-Lite with what it needs, as the package vl-convert-python carries it."""
+    """Return the script that draws: Vega-Lite with what it needs, as the package
+    vl-convert-python carries it.
+    """
     import vl_convert
 
     return vl_convert.javascript_bundle(None)
@@ -114,7 +131,10 @@ def script() -> str:
 
 def _drawn(table: Table, position: int, full: float | None, metric: str) -> bool:
     cells = [row.cells[position] for row in table.rows]
-    return any(cell.full and cell.full == full and cell.of and metric in ("", cell.of["metric"]) for cell in cells)
+    return any(
+        cell.full and cell.full == full and cell.of and metric in ("", cell.of["metric"])
+        for cell in cells
+    )
 
 
 def _name(column: Column) -> str:

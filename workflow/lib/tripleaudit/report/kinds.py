@@ -1,4 +1,6 @@
-"""What is wrong with a prediction: one kind for each wrong triple, by rules that a reader can check at the text."""
+"""What is wrong with a prediction: one kind for each wrong triple, by rules that a reader can
+check at the text.
+"""
 
 from collections.abc import Sequence
 
@@ -19,12 +21,14 @@ KINDS = {
 
 
 def kind_of(triple: Triple, gold: Sequence[Triple]) -> str:
-    """Return the kind of a predicted triple under exact string matching, ``correct`` if gold has it.
+    """Return the kind of a predicted triple under exact string matching, ``correct`` if gold has
+    it.
 
-    The first rule that holds decides: ``zero`` the sentence has no gold triple; ``relation`` gold has this pair under
-    another relation; ``swapped`` gold has the triple with subject and object exchanged; ``boundary`` gold has the
-    relation between spans of which both share characters (unlocated: words) with the predicted ones; ``argument``
-    gold has the relation with one equal argument in its role.
+    The first rule that holds decides: ``zero`` the sentence has no gold triple; ``relation`` gold
+    has this pair under another relation; ``swapped`` gold has the triple with subject and object
+    exchanged; ``boundary`` gold has the relation between spans of which both share characters
+    (unlocated: words) with the predicted ones; ``argument`` gold has the relation with one equal
+    argument in its role.
     """
     subject, relation, object_ = triple.strings
     strings = [one.strings for one in gold]
@@ -37,7 +41,10 @@ def kind_of(triple: Triple, gold: Sequence[Triple]) -> str:
         return "relation"
     if (object_, relation, subject) in strings:
         return "swapped"
-    if any(_overlap(one.subject, triple.subject) and _overlap(one.object, triple.object) for one in same):
+    if any(
+        _overlap(one.subject, triple.subject) and _overlap(one.object, triple.object)
+        for one in same
+    ):
         return "boundary"
     if any(one.subject.text == subject or one.object.text == object_ for one in same):
         return "argument"
@@ -45,7 +52,9 @@ def kind_of(triple: Triple, gold: Sequence[Triple]) -> str:
 
 
 def decided(yes: bool, has: bool) -> str:
-    """Return the kind of a classifier's answer: it may miss a sentence with triples, or invent some where none are."""
+    """Return the kind of a classifier's answer: it may miss a sentence with triples, or invent
+    some where none are.
+    """
     return CORRECT if yes == has else "zero" if yes else "missed"
 
 

@@ -1,4 +1,6 @@
-"""From the files of a study to its report: what the workflow's report rule and ``tripleaudit report`` call."""
+"""From the files of a study to its report: what the workflow's report rule and ``tripleaudit
+report`` call.
+"""
 
 import logging
 import shlex
@@ -26,7 +28,9 @@ log = logging.getLogger(__name__)
 WORDS = {"+EN": NOISE_NOTE, "NZ": SETTINGS_NOTE, "WZ": SETTINGS_NOTE}  # of the first screen
 
 
-def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_bytes: int = MAX_BYTES) -> int:
+def make_report(
+    files: ReportFiles, facts: StudyFacts, out: str | Path, max_bytes: int = MAX_BYTES
+) -> int:
     """Write the report of a study, whole or not at all, and return its size in bytes.
 
     Raises:
@@ -35,7 +39,11 @@ def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_byte
     if not files.tables:
         raise UserError(f"report: {facts.name} has no tables; expected at least one")
     tables = sorted(map(read_table, files.tables), key=lambda table: (table.order, table.name))
-    folder, predicted, plots = Path(facts.folder or files.study), files.predicted, page.plots_of(files.plots)
+    folder, predicted, plots = (
+        Path(facts.folder or files.study),
+        files.predicted,
+        page.plots_of(files.plots),
+    )
     links, origin = Links.to(predicted), origin_of(files.provenance, facts)
     browser = browser_data(predicted, max_bytes) if predicted else None
     notes: dict[str, int] = {}  # every note once, numbered in the order in which they are needed
@@ -45,7 +53,9 @@ def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_byte
         own = [plots.pop(name) for name in list(plots) if plots[name].table == table.name]
         numbers = sorted(notes.setdefault(note, len(notes) + 1) for note in table.notes)
         made = command(facts, folder / f"tables/{table.name}.md")
-        sections.append(one := page.Section(table, made, own, charts.chart(table, links.address), numbers))
+        sections.append(
+            one := page.Section(table, made, own, charts.chart(table, links.address), numbers)
+        )
         drawn |= {one.id: one.chart} if one.chart else {}
         drawn |= {id_: panel for plot in own for id_, panel in plot.charts.items()}
     found = overview.matrix(tables)
@@ -56,7 +66,11 @@ def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_byte
     lead = next(filter(None, map(charts.by_stratum, tables)), None)
     drawn |= {page.LEAD: lead} if lead else {}
     drawn |= {id_: panel for plot in plots.values() for id_, panel in plot.charts.items()}
-    scripts = [charts.script()] * bool(drawn) + [page.asset("browser.js")] * bool(browser) + [page.asset("page.js")]
+    scripts = (
+        [charts.script()] * bool(drawn)
+        + [page.asset("browser.js")] * bool(browser)
+        + [page.asset("page.js")]
+    )
     text = (
         templates(page.ASSETS)
         .get_template("page.html")
@@ -85,7 +99,10 @@ def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_byte
             kinds=list(KINDS.values()),
             notes=list(notes),
             charts=drawn,
-            copies={one.id: {name: form(one.table) for name, form in page.FORMS.items()} for one in sections},
+            copies={
+                one.id: {name: form(one.table) for name, form in page.FORMS.items()}
+                for one in sections
+            },
             scripts=list(map(Markup, scripts)),
             address=links.address,
             asset=lambda name: Markup(page.asset(name)),

@@ -1,4 +1,6 @@
-"""Where the numbers of a report come from: code, versions, devices, seeds and digests, gathered from the sidecars."""
+"""Where the numbers of a report come from: code, versions, devices, seeds and digests, gathered
+from the sidecars.
+"""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -18,7 +20,9 @@ class Origin(NamedTuple):
     report_code: str
     """Version and commit that wrote the report."""
     entries: list[tuple[str, list[str]]]
-    """Heading and values: commits of the trainings, versions of packages, devices, seeds, settings …"""
+    """Heading and values: commits of the trainings, versions of packages, devices, seeds,
+    settings …
+    """
     data: list[tuple[str, str, str]]
     """``(corpus / training set, role, SHA-256)`` of what was trained on and tested with."""
 
@@ -42,7 +46,11 @@ def origin_of(sidecars: Iterable[str | Path], study: StudyFacts) -> Origin:
             data.update(_scored(facts["files"].values()))
             continue
         code.add(commit_of(facts.get("git")))
-        packages = {"tripleaudit": facts.get("version"), "python": facts.get("python"), **facts.get("packages", {})}
+        packages = {
+            "tripleaudit": facts.get("version"),
+            "python": facts.get("python"),
+            **facts.get("packages", {}),
+        }
         for name, version in packages.items():
             if version:
                 versions.setdefault(name, set()).add(str(version))
@@ -52,17 +60,30 @@ def origin_of(sidecars: Iterable[str | Path], study: StudyFacts) -> Origin:
         seeds |= {facts["seed"]} if facts.get("seed") is not None else set()
         finished |= {facts["finished"]} if facts.get("finished") else set()
         where = "/".join(path.parent.parts[-5:-3])
-        data |= {(where, role, str(entry.get("sha256"))) for role, entry in facts.get("inputs", {}).items()}
+        data |= {
+            (where, role, str(entry.get("sha256")))
+            for role, entry in facts.get("inputs", {}).items()
+        }
     report_code = f"tripleaudit {__version__}, {commit_of(git_state())}"
     entries = [
         ("Report", [report_code]),
         ("Trainings", sorted(code)),
-        ("Finished", [" to ".join(dict.fromkeys((min(finished), max(finished))))] if finished else []),
+        (
+            "Finished",
+            [" to ".join(dict.fromkeys((min(finished), max(finished))))] if finished else [],
+        ),
         ("Encoders", sorted(encoders)),
         ("Devices", sorted(devices)),
         ("Seeds", list(map(str, sorted(seeds) or study.seeds))),
-        ("Settings", [setting.upper() for setting in study.settings] + [SETTINGS_NOTE] * bool(study.settings)),
-        ("Versions", [f"{name} {' and '.join(sorted(found))}" for name, found in sorted(versions.items())]),
+        (
+            "Settings",
+            [setting.upper() for setting in study.settings]
+            + [SETTINGS_NOTE] * bool(study.settings),
+        ),
+        (
+            "Versions",
+            [f"{name} {' and '.join(sorted(found))}" for name, found in sorted(versions.items())],
+        ),
         ("Configuration", [f"SHA-256 {study.config_sha256}"] if study.config_sha256 else []),
     ]
     return Origin(report_code, entries, sorted(data))

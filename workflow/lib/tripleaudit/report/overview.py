@@ -1,8 +1,9 @@
 """Overview of the study: what it found in a few sentences, and a matrix of systems and questions.
 
-Rows and columns are found in the tables: every cell that says what it is of names its system, and a table's descriptor
-says what of it stands here (:class:`tripleaudit.core.descriptors.Headline`). A new table needs nothing else to appear. F1
-stands first, all of it in percent and no number twice; what has another unit or meaning is folded away.
+Rows and columns are found in the tables: every cell that says what it is of names its system, and a
+table's descriptor says what of it stands here (:class:`tripleaudit.core.descriptors.Headline`). A
+new table needs nothing else to appear. F1 stands first, all of it in percent and no number twice;
+what has another unit or meaning is folded away.
 """
 
 import re
@@ -39,10 +40,14 @@ class Matrix:
 
 
 def findings(tables: Iterable[Table]) -> list[tuple[str, str]]:
-    """Return ``(table, sentence)`` of what a study found; of a study whose tables lead with none, their answers."""
+    """Return ``(table, sentence)`` of what a study found; of a study whose tables lead with
+    none, their answers.
+    """
     tables = list(tables)
     found = [(table.name, one) for table in tables for one in sentences_of(table.lead)]
-    found = found or [(table.name, one) for table in tables for one in sentences_of(table.answer)[:1]]
+    found = found or [
+        (table.name, one) for table in tables for one in sentences_of(table.answer)[:1]
+    ]
     return found[:MOST_SENTENCES]
 
 
@@ -52,7 +57,8 @@ def sentences_of(text: str) -> list[str]:
 
 
 def in_front(found: Matrix) -> Matrix:
-    """Return what stands in sight: F1 of extraction in percent, each number once, of systems that find anything.
+    """Return what stands in sight: F1 of extraction in percent, each number once, of systems that
+    find anything.
 
     A question that rests on too few cases is none of it.
     """
@@ -60,14 +66,21 @@ def in_front(found: Matrix) -> Matrix:
     for head in found.heads:
         cells = _under(found, head)
         measured = _measured(cells)
-        extracts = all(of["metric"] == "f1" and of["matching"] != CLASSIFICATION for cell in cells if (of := cell.of))
+        extracts = all(
+            of["metric"] == "f1" and of["matching"] != CLASSIFICATION
+            for cell in cells
+            if (of := cell.of)
+        )
         enough = any(cell.cases is None or cell.cases >= FEW for cell in cells)
         if extracts and enough and not measured <= shown and found.tables[head[0]].full:
             heads.append(head)
             shown |= measured
     front = _part(found, heads)
     front.rows = {
-        key: {head: cell.percent() if found.tables[head[0]].full == 1 else cell for head, cell in cells.items()}
+        key: {
+            head: cell.percent() if found.tables[head[0]].full == 1 else cell
+            for head, cell in cells.items()
+        }
         for key, cells in front.rows.items()
         if any(cell.value for cell in cells.values())
     }
@@ -77,7 +90,9 @@ def in_front(found: Matrix) -> Matrix:
 def behind(found: Matrix, front: Matrix) -> Matrix:
     """Return what of a matrix does not stand in sight, without what repeats it."""
     shown = set().union(*(_measured(_under(found, head)) for head in front.heads))
-    return _part(found, [head for head in found.heads if not _measured(_under(found, head)) <= shown])
+    return _part(
+        found, [head for head in found.heads if not _measured(_under(found, head)) <= shown]
+    )
 
 
 def _under(found: Matrix, head: tuple[str, str]) -> list[Cell]:
@@ -90,7 +105,10 @@ def _measured(cells: Iterable[Cell]) -> set[tuple]:
 
 
 def _part(found: Matrix, heads: list[tuple[str, str]]) -> Matrix:
-    rows = {key: {head: cell for head, cell in cells.items() if head in heads} for key, cells in found.rows.items()}
+    rows = {
+        key: {head: cell for head, cell in cells.items() if head in heads}
+        for key, cells in found.rows.items()
+    }
     return Matrix(found.tables, heads, {key: cells for key, cells in rows.items() if cells})
 
 
@@ -121,7 +139,9 @@ def matrix(tables: Iterable[Table]) -> Matrix:
 
 
 def system_of(cell: Cell) -> tuple[str, str]:
-    """Return corpus and system of a cell as people read them; two steps belong to their extractor."""
+    """Return corpus and system of a cell as people read them; two steps belong to their
+    extractor.
+    """
     of = cell.of or {}
     extractor = split_two_step(of["extractor"])[1]
     return labels.corpus(of["corpus"]), labels.extractor(extractor, of["noise"])
@@ -134,14 +154,20 @@ def _fits(of: Mapping[str, str], cell: Cell, column: Column) -> bool:
 
 def rests_on(cell: Cell) -> str:
     """A number's interval and cases, for who points at it."""
-    parts = [f"95 % interval {lines_of(cell).interval}"] if cell.low is not None and cell.high is not None else []
+    parts = (
+        [f"95 % interval {lines_of(cell).interval}"]
+        if cell.low is not None and cell.high is not None
+        else []
+    )
     if cell.cases is not None:
         parts.append(f"{cell.cases:,} {'case' if cell.cases == 1 else 'cases'}")
     return ", ".join(parts)
 
 
 def on_scale(cell: Cell) -> list[str] | None:
-    """Return the lower bound, the value and the upper bound in percent of a perfect score; None without a scale."""
+    """Return the lower bound, the value and the upper bound in percent of a perfect score; None
+    without a scale.
+    """
     if not cell.full or cell.value is None:
         return None
     bounds = (cell.value if bound is None else bound for bound in (cell.low, cell.value, cell.high))

@@ -21,7 +21,11 @@ LEAD = "lead"  # the id of the first screen's plot
 ROOMY = 5  # columns up to which a plot stands next to its table
 SMALL = 4  # columns of a table that shares its row with another one
 FORMS = {"CSV": to_csv, "Markdown": to_markdown, "LaTeX": to_latex}
-DRAWN = ("type-f1", "cardinality-drop", "gre-scores")  # plots of what the page draws from the table itself
+DRAWN = (
+    "type-f1",
+    "cardinality-drop",
+    "gre-scores",
+)  # plots of what the page draws from the table itself
 PLOTS = {
     "zcc-curves": (
         "zcc",
@@ -108,10 +112,19 @@ def plots_of(paths: Iterable[str | Path]) -> dict[str, Plot]:
     """Return the plots that no table draws by name, those of the program first."""
     files = {path.stem: path for path in map(Path, paths)}
     found: dict[str, Plot] = {}
-    for name in [*(name for name in PLOTS if name in files), *(name for name in files if name not in PLOTS)]:
+    for name in [
+        *(name for name in PLOTS if name in files),
+        *(name for name in files if name not in PLOTS),
+    ]:
         if name not in DRAWN:
-            id_, (table, caption) = f"p0-{section_id(name)[2:]}", PLOTS.get(name, ("", f"{title(name)}."))
-            panels = {f"{id_}-{number}": panel for number, panel in enumerate(charts.read_plot(files[name]))}
+            id_, (table, caption) = (
+                f"p0-{section_id(name)[2:]}",
+                PLOTS.get(name, ("", f"{title(name)}.")),
+            )
+            panels = {
+                f"{id_}-{number}": panel
+                for number, panel in enumerate(charts.read_plot(files[name]))
+            }
             found[name] = Plot(id_, panels, caption, table)
     return found
 
@@ -134,7 +147,15 @@ def errors(browser: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, int]]]
         chosen = browser["sets"][system["set"]]
         name = system["name"] + (f", {chosen['name']}" if len(browser["sets"]) > 1 else "")
         of = {"set": chosen["key"], "system": system["key"]}
-        rows.append((name, [(f"#sentences?{urlencode(of | {'kind': kind})}", count) for kind, count in counts.items()]))
+        rows.append(
+            (
+                name,
+                [
+                    (f"#sentences?{urlencode(of | {'kind': kind})}", count)
+                    for kind, count in counts.items()
+                ],
+            )
+        )
     return rows
 
 

@@ -16,10 +16,10 @@ class Predicted:
 
     Attributes:
         corpus, protocol, training, extractor, noise: of the run, as the scores file names them.
-        predictions, gold: files of sentences.
-        counts: of the run, which name the strata and of two-step extraction what passed; None for none.
-        answers: raw answers of a language model, with its triples.
-        verdicts: what a judge said of these triples (``factualness.json``, next to it ``granularity.json``).
+        predictions, gold: files of sentences. counts: of the run, which name the strata and of
+        two-step extraction what passed; None for none. answers: raw answers of a language model,
+        with its triples. verdicts: what a judge said of these triples (``factualness.json``, next
+        to it ``granularity.json``).
     """
 
     corpus: str
@@ -49,12 +49,12 @@ class ReportFiles:
     """All files of a report; any list but that of the tables may be empty.
 
     Attributes:
-        tables, plots: JSON (``results/<study>/tables/NAME.json``), in the order of the page.
-        rows: counts of the predictions that the sentences show (:func:`tripleaudit.study.scored.browsed`).
-        answers: raw answers of language models (``…/<texts>/<system>/answers.jsonl``).
-        verdicts: of a judge on their triples (``gre/<data set>/judged/<system>/<judge>/factualness.json``).
-        entities: that language models found in documents with needles.
-        provenance: sidecars of trainings, and of the merged scores.
+        tables, plots: JSON (``results/<study>/tables/NAME.json``), in the order of the page. rows:
+        counts of the predictions that the sentences show
+        (:func:`tripleaudit.study.scored.browsed`). answers: raw answers of language models
+        (``…/<texts>/<system>/answers.jsonl``). verdicts: of a judge on their triples (``gre/<data
+        set>/judged/<system>/<judge>/factualness.json``). entities: that language models found in
+        documents with needles. provenance: sidecars of trainings, and of the merged scores.
     """
 
     tables: Sequence[str | Path] = ()
@@ -87,11 +87,10 @@ class StudyFacts:
     """What the page says about the study itself.
 
     Attributes:
-        name, description: of the configuration.
-        config_sha256: digest of the validated configuration, empty if unknown.
-        configfiles: paths that ``--configfile`` takes, none for the default.
-        seeds, settings: of the configuration, for the list of facts.
-        folder: of the results, as the workflow's targets name it; empty where the tables' own folder is meant.
+        name, description: of the configuration. config_sha256: digest of the validated
+        configuration, empty if unknown. configfiles: paths that ``--configfile`` takes, none for
+        the default. seeds, settings: of the configuration, for the list of facts. folder: of the
+        results, as the workflow's targets name it; empty where the tables' own folder is meant.
     """
 
     name: str
@@ -104,30 +103,38 @@ class StudyFacts:
 
 
 def counted(counts: Path, study: Path) -> Predicted | None:
-    """Describe a run by the keys of its counts, and find its sentences by the provenance of its scores.
+    """Describe a run by the keys of its counts, and find its sentences by the provenance of its
+    scores.
 
     A system that failed has none: its scores rest on the report that says so.
 
     Raises:
-        UserError: the counts are missing or are something else, or the sentences are gone or have changed.
+        UserError: the counts are missing or are something else, or the sentences are gone or have
+            changed.
     """
     keys, found = read_keys(counts), inputs_of(study, counts)
     gold, predictions = found.get("gold"), found.get("predictions", found.get("decisions"))
     if not found:
         return None
     if gold is None or predictions is None:
-        raise UserError(f"{counts}: its gold sentences or predictions are not in {study}; score it there again")
+        raise UserError(
+            f"{counts}: its gold sentences or predictions are not in {study}; score it there again"
+        )
     corpus, protocol, training, extractor = (str(keys.get(name) or "") for name in RUN)
     noise = str(keys.get("noise") or "none")
     return Predicted(corpus, protocol, training, extractor, noise, predictions, gold, counts)
 
 
 def answered_by(answers: Path, verdicts: Sequence[str | Path] = ()) -> Predicted:
-    """Describe the answers of a language model, ``…/<texts>/<system>/answers.jsonl``, next to its predictions."""
+    """Describe the answers of a language model, ``…/<texts>/<system>/answers.jsonl``, next to
+    its predictions.
+    """
     texts, system = answers.parts[-3:-1]
     judged = next((path for path in map(Path, verdicts) if path.parts[-3] == system), None)
     triples, gold = answers.with_name("predictions.jsonl"), answers.parents[1] / "reference.jsonl"
-    return Predicted(texts, GENERATIVE, "", system, "none", triples, gold, answers=answers, verdicts=judged)
+    return Predicted(
+        texts, GENERATIVE, "", system, "none", triples, gold, answers=answers, verdicts=judged
+    )
 
 
 def entities_of(entities: Path) -> Predicted:
@@ -142,7 +149,8 @@ RUN = ("corpus", "protocol", "training", "extractor")
 
 
 def find_files(folder: str | Path) -> ReportFiles:
-    """Find the files of a finished study in ``results/<study>``; of several seeds, the first is browsed.
+    """Find the files of a finished study in ``results/<study>``; of several seeds, the first is
+    browsed.
 
     Raises:
         UserError: there is no such folder, or it holds no table.

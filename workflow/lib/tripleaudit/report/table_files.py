@@ -1,4 +1,6 @@
-"""The links of a table's numbers to the sentences behind them, and how far they are from reported values."""
+"""The links of a table's numbers to the sentences behind them, and how far they are from
+reported values.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,7 +15,9 @@ from tripleaudit.tables.gates import counted
 
 
 def compared(table: Table) -> str:
-    """Return one sentence on how the measured values lie to those of the papers, empty without any."""
+    """Return one sentence on how the measured values lie to those of the papers, empty without
+    any.
+    """
     found = [cell.difference for cell in table.cells if cell.difference is not None]
     if not found:
         return ""
@@ -24,7 +28,13 @@ def compared(table: Table) -> str:
     )
 
 
-ENTITIES = ("needles", "needles-untouched", "parts", "iterations", "calls")  # measured by entities in documents
+ENTITIES = (
+    "needles",
+    "needles-untouched",
+    "parts",
+    "iterations",
+    "calls",
+)  # measured by entities in documents
 NO_SYSTEMS = ("", "groundtruth")  # what a number is of that is about the texts themselves
 
 
@@ -48,7 +58,9 @@ class Links:
         for run in predicted:
             if run.entities and not types:
                 types = {triple.relation for one in answered(run).gold for triple in one.triples}
-            sets.setdefault((run.corpus, run.protocol), set()).add(system_key(run.training, run.extractor, run.noise))
+            sets.setdefault((run.corpus, run.protocol), set()).add(
+                system_key(run.training, run.extractor, run.noise)
+            )
         return cls({name: frozenset(systems) for name, systems in sets.items()}, frozenset(types))
 
     def address(self, cell: Cell) -> str:
@@ -65,11 +77,16 @@ class Links:
         if generative or entities:
             protocols = ("original" if trained else GENERATIVE if generative else NEEDLES,)
         pairs = [("" if entities else of["corpus"], one) for one in protocols]
-        pair = next((one for one in pairs if one in self.sets and (not system or system in self.sets[one])), None)
+        pair = next(
+            (one for one in pairs if one in self.sets and (not system or system in self.sets[one])),
+            None,
+        )
         if pair is None:
             return ""
         kind, colon, name = of["stratum"].partition(":")
-        with_triples = of["testing"] == "nz" or (of.get("matching") == CLASSIFICATION and of["metric"] == "recall")
+        with_triples = of["testing"] == "nz" or (
+            of.get("matching") == CLASSIFICATION and of["metric"] == "recall"
+        )
         stratum = "" if colon else kind if kind != "all" else "with" if with_triples else ""
         relation = name if kind == "relation" else ""
         if entities:  # strata are types of entities, groups of them, or parts and steps

@@ -38,7 +38,9 @@ def _memorised(train: Sequence[Sentence], test: Sequence[Sentence]) -> Iterator[
         found = {name: span for name in names if (span := first_mention(sentence.text, name))}
         pairs = [frozenset((one, other)) for one in found for other in found if one <= other]
         known = [likeliest[pair] for pair in pairs if pair in likeliest]
-        yield tuple(Triple(found[subject], relation, found[object_]) for subject, relation, object_ in known)
+        yield tuple(
+            Triple(found[subject], relation, found[object_]) for subject, relation, object_ in known
+        )
 
 
 def first_mention(text: str, name: str) -> Span | None:
@@ -50,7 +52,8 @@ def first_mention(text: str, name: str) -> Span | None:
 
 
 def write_predictions(baseline: str, train: Path, test: Path, out: Path) -> None:
-    """Write what a baseline says of a test set, in the form of an extractor's predictions or a classifier's decisions.
+    """Write what a baseline says of a test set, in the form of an extractor's predictions or a
+    classifier's decisions.
 
     Raises:
         UserError: a file cannot be read.
@@ -58,7 +61,11 @@ def write_predictions(baseline: str, train: Path, test: Path, out: Path) -> None
     spec, sentences = BASELINES[baseline], load_set(test)
     start = time.monotonic()
     said = list(spec.predict(load_set(train), sentences))
-    took = {"seconds": round(time.monotonic() - start, 3), "sentences": len(sentences), "device": "cpu"}
+    took = {
+        "seconds": round(time.monotonic() - start, 3),
+        "sentences": len(sentences),
+        "device": "cpu",
+    }
     write_json(f"{out}.provenance.json", {**took, "peak_mb": memory.peak_mb()})
     pairs = zip(sentences, said, strict=True)
     if spec.classifier:
@@ -73,8 +80,8 @@ class Baseline:
 
     Attributes:
         label: as people read it.
-        predict: ``(training sentences, test sentences) -> Iterable``, for each test sentence its triples, or of a
-            classifier the score in [0, 1] that it has any.
+        predict: ``(training sentences, test sentences) -> Iterable``, for each test sentence its
+            triples, or of a classifier the score in [0, 1] that it has any.
         note: under every table that has it.
         classifier: whether it says only which sentences have triples.
     """
@@ -92,7 +99,9 @@ BASELINES = {
         "Memorised triples: no training. Of every two entity strings that a training triple joins, its most frequent "
         "triple is predicted wherever a sentence has both.",
     ),
-    "nothing": Baseline("Nothing", lambda train, test: [()] * len(test), "Nothing: no triple is ever extracted."),
+    "nothing": Baseline(
+        "Nothing", lambda train, test: [()] * len(test), "Nothing: no triple is ever extracted."
+    ),
     "always-yes": Baseline(
         "Always yes",
         lambda train, test: [1.0] * len(test),

@@ -1,7 +1,9 @@
-"""Bootstrap intervals of micro scores, resampling sentences and, where there are several, the trained runs with them.
+"""Bootstrap intervals of micro scores, resampling sentences and, where there are several, the
+trained runs with them.
 
-Sentences with the same counts are interchangeable, so a resample of n sentences is one multinomial draw over the
-different count rows. That is the usual bootstrap exactly; where rows are few, its cost does not grow with the corpus.
+Sentences with the same counts are interchangeable, so a resample of n sentences is one multinomial
+draw over the different count rows. That is the usual bootstrap exactly; where rows are few, its
+cost does not grow with the corpus.
 """
 
 import math
@@ -35,7 +37,8 @@ class Interval:
 
 
 def scores_of(sums: np.ndarray) -> np.ndarray:
-    """Turn summed counts ``[..., 3]`` (correct, predicted, gold) into ``[..., 3]`` (precision, recall, F1).
+    """Turn summed counts ``[..., 3]`` (correct, predicted, gold) into ``[..., 3]`` (precision,
+    recall, F1).
 
     A zero denominator gives 0, as :class:`tripleaudit.scoring.metrics.Micro` says.
     """
@@ -44,44 +47,54 @@ def scores_of(sums: np.ndarray) -> np.ndarray:
     return np.stack([part / np.maximum(whole, 1) for part, whole in parts], axis=-1)
 
 
-def intervals(counts: np.ndarray, *, replicates: int = REPLICATES, seed: int = 0) -> dict[str, Interval] | None:
+def intervals(
+    counts: np.ndarray, *, replicates: int = REPLICATES, seed: int = 0
+) -> dict[str, Interval] | None:
     """Return the intervals of precision, recall and F1.
 
-    One run: the percentile bootstrap over sentences, about this trained model. Several runs (seeds) on the same
-    sentences: an interval about the system, over both levels. Each resample draws sentences, the same for all runs, and
-    the luck of the runs: Student's t times the standard error of their mean. (Three runs drawn with
-    replacement show too little of the spread that they come from; t corrects that.)
+    One run: the percentile bootstrap over sentences, about this trained model. Several runs (seeds)
+    on the same sentences: an interval about the system, over both levels. Each resample draws
+    sentences, the same for all runs, and the luck of the runs: Student's t times the standard error
+    of their mean. (Three runs drawn with replacement show too little of the spread that they come
+    from; t corrects that.)
 
-    Where the resampled interval reaches 0 or 1, or is a single point, and runs do not differ, it has collapsed (all of
-    twelve sentences right give [1, 1]); that end is then Wilson's for the number of sentences that the score is about
-    (:func:`sample_sizes`). Runs that differ have shown how far: two of precision 1 and 0.5 leave everything open.
+    Where the resampled interval reaches 0 or 1, or is a single point, and runs do not differ, it
+    has collapsed (all of twelve sentences right give [1, 1]); that end is then Wilson's for the
+    number of sentences that the score is about (:func:`sample_sizes`). Runs that differ have shown
+    how far: two of precision 1 and 0.5 leave everything open.
 
     Args:
-        counts: counts of sentences, or of units that are drawn together (:mod:`tripleaudit.scoring.units`),
-            ``[sentences, 3]`` or ``[sentences, runs, 3]``.
+        counts: counts of sentences, or of units that are drawn together
+            (:mod:`tripleaudit.scoring.units`), ``[sentences, 3]`` or ``[sentences, runs, 3]``.
         seed: of the resampling; the order of the sentences plays no part.
 
     Returns:
-        Metric name -> interval, or ``None`` where there are fewer than :data:`FEWEST` sentences or no resample.
+        Metric name -> interval, or ``None`` where there are fewer than :data:`FEWEST` sentences or
+        no resample.
     """
     if len(counts) < FEWEST or not replicates:
         return None
     if not 0 < replicates <= MOST:
-        raise UserError(f"bootstrap: {replicates} resamples; expected at most {MOST}, beyond which no digit changes")
+        raise UserError(
+            f"bootstrap: {replicates} resamples; expected at most {MOST}, beyond which no digit changes"
+        )
     random = np.random.default_rng(seed)
     counts = by_run(counts)
     whole = scores_of(counts.sum(axis=0))
     samples = _samples(random, counts, replicates).mean(axis=1) + _luck(random, whole, replicates)
     values, unlike = whole.mean(axis=0).tolist(), (whole != whole[0]).any(axis=0).tolist()
     found = dict(zip(METRICS, _bounds(samples, 0, 1), strict=True))
-    for name, value, runs_differ, size in zip(METRICS, values, unlike, sample_sizes(counts), strict=True):
+    for name, value, runs_differ, size in zip(
+        METRICS, values, unlike, sample_sizes(counts), strict=True
+    ):
         if not runs_differ:
             found[name] = _inside(found[name], value, size)
     return found
 
 
 def sample_sizes(counts: np.ndarray) -> tuple[int, int, int]:
-    """Return the sentences that precision, recall and F1 are about: with a prediction, with a gold triple, with either.
+    """Return the sentences that precision, recall and F1 are about: with a prediction, with a gold
+    triple, with either.
 
     Several predictions of a sentence are not independent, so each sentence counts once.
 
@@ -97,8 +110,9 @@ def rate_interval(predicted: np.ndarray) -> Interval | None:
     """Return the interval of the number of triples predicted for a sentence.
 
     Args:
-        predicted: numbers ``[sentences, runs]``; sentences are resampled, and with several runs their luck as in
-            :func:`intervals`. Where none is predicted at all, the upper bound is Wilson's for the share of sentences.
+        predicted: numbers ``[sentences, runs]``; sentences are resampled, and with several runs
+            their luck as in :func:`intervals`. Where none is predicted at all, the upper bound is
+            Wilson's for the share of sentences.
 
     Returns:
         ``None`` where there are fewer than :data:`FEWEST` sentences.
@@ -110,24 +124,30 @@ def rate_interval(predicted: np.ndarray) -> Interval | None:
         return _inside(Interval(0.0, 0.0), 0.0, count)
     random = np.random.default_rng(0)
     rows, times = np.unique(predicted, axis=0, return_counts=True)
-    samples = (random.multinomial(count, times / count, size=REPLICATES) @ rows / count).mean(axis=1)
+    samples = (random.multinomial(count, times / count, size=REPLICATES) @ rows / count).mean(
+        axis=1
+    )
     samples = np.maximum(samples + _luck(random, predicted.mean(axis=0), REPLICATES), 0)
     return _bounds(samples[:, None])[0]
 
 
-def luck_of_runs(first: np.ndarray, second: np.ndarray, shared: bool, same_models: bool = False) -> np.ndarray | float:
+def luck_of_runs(
+    first: np.ndarray, second: np.ndarray, shared: bool, same_models: bool = False
+) -> np.ndarray | float:
     """Return the variance that runs give to a difference of two means over runs.
 
     Args:
         first, second: scores ``[runs, …]``; a single run has no spread to show.
         shared: whether the runs of both, one by one, share a seed, so that their luck may cancel.
-        same_models: whether they are, one by one, the same trained models under two conditions. What runs have in
-            common cancels then, and only the spread of their differences is left.
+        same_models: whether they are, one by one, the same trained models under two conditions.
+            What runs have in common cancels then, and only the spread of their differences is left.
     """
     paired = len(first) == len(second) > 1
     if same_models and paired:
         return (second - first).var(axis=0, ddof=1) / len(first)
-    independent = sum(side.var(axis=0, ddof=1) / len(side) for side in (first, second) if len(side) > 1)
+    independent = sum(
+        side.var(axis=0, ddof=1) / len(side) for side in (first, second) if len(side) > 1
+    )
     if not (shared and paired):
         return independent
     covariance = independent - (second - first).var(axis=0, ddof=1) / len(first)
@@ -135,7 +155,8 @@ def luck_of_runs(first: np.ndarray, second: np.ndarray, shared: bool, same_model
 
 
 def freedom_of(first: np.ndarray, second: np.ndarray, same_models: bool = False) -> int:
-    """Return the degrees of freedom of :func:`luck_of_runs`; runs that are all the same, as a baseline's, have none.
+    """Return the degrees of freedom of :func:`luck_of_runs`; runs that are all the same, as a
+    baseline's, have none.
 
     Args:
         first, second: per-sentence counts ``[sentences, runs, 3]`` of each.
@@ -160,10 +181,11 @@ def difference_intervals(
 ) -> dict[str, Interval] | None:
     """Return the intervals of ``second`` minus ``first``, of precision, recall and F1.
 
-    Each resample draws sentences and, with several runs, the luck of both sides: Student's t times the standard error
-    of the difference of their means. On the same sentences both systems and all their runs get the same draw, and
-    exchanging the systems turns the signs. Other sentences, such as those of two strata, are drawn each for themselves;
-    where all of one side score alike, the interval comes from Wilson's of both.
+    Each resample draws sentences and, with several runs, the luck of both sides: Student's t times
+    the standard error of the difference of their means. On the same sentences both systems and all
+    their runs get the same draw, and exchanging the systems turns the signs. Other sentences, such
+    as those of two strata, are drawn each for themselves; where all of one side score alike, the
+    interval comes from Wilson's of both.
 
     Args:
         first, second: per-sentence counts ``[sentences, 3]``, or ``[sentences, runs, 3]``.
@@ -183,7 +205,9 @@ def difference_intervals(
         check_pair(first, second)
     if min(len(first), len(second)) < FEWEST or not replicates:
         return None
-    turned = paired and first.tobytes() > second.tobytes()  # so that both orders draw the same resamples
+    turned = (
+        paired and first.tobytes() > second.tobytes()
+    )  # so that both orders draw the same resamples
     pair = (second, first) if turned else (first, second)
     sides = (by_run(pair[0]), by_run(pair[1]))
     random = np.random.default_rng(seed)
@@ -200,7 +224,9 @@ def difference_intervals(
         samples += np.sqrt(luck) * random.standard_t(freedom, size=(replicates, 1))
     found = dict(zip(METRICS, _bounds(samples, -1, 1, level), strict=True))
     if turned:
-        found = {name: Interval(-bound.high + 0.0, -bound.low + 0.0) for name, bound in found.items()}  # no -0.0
+        found = {
+            name: Interval(-bound.high + 0.0, -bound.low + 0.0) for name, bound in found.items()
+        }  # no -0.0
     if paired:
         return found
     sizes = [sample_sizes(side) for side in sides]
@@ -212,17 +238,23 @@ def difference_intervals(
 
 
 def unresampled_luck(luck: np.ndarray | float, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return the part of the runs' variance, by metric, that resampling or exchanging sentences does not show yet.
+    """Return the part of the runs' variance, by metric, that resampling or exchanging sentences
+    does not show yet.
 
-    Runs differ from sentence to sentence by chance; drawing other sentences draws other such differences with them.
-    At least half of the variance counts, as few runs hardly show how large it is.
+    Runs differ from sentence to sentence by chance; drawing other sentences draws other such
+    differences with them. At least half of the variance counts, as few runs hardly show how large
+    it is.
 
     Args:
         luck: of the same models under two conditions (:func:`luck_of_runs`).
         first, second: their counts ``[sentences, runs, 3]`` on the same sentences.
     """
-    changes = [influence_of(second, column) - influence_of(first, column) for column in range(len(METRICS))]
-    by_sentence = np.array([change.var(axis=1, ddof=1).sum() / change.shape[1] for change in changes])
+    changes = [
+        influence_of(second, column) - influence_of(first, column) for column in range(len(METRICS))
+    ]
+    by_sentence = np.array(
+        [change.var(axis=1, ddof=1).sum() / change.shape[1] for change in changes]
+    )
     return np.maximum(luck - by_sentence, luck / 2)
 
 
@@ -246,15 +278,21 @@ def influence_of(counts: np.ndarray, column: int) -> np.ndarray:
 def check_pair(first: np.ndarray, second: np.ndarray) -> None:
     """Raise :class:`ValueError` where counts are not of the same sentences and as many runs."""
     if first.shape != second.shape:
-        raise ValueError(f"counts of shape {first.shape} cannot be paired with counts of shape {second.shape}")
+        raise ValueError(
+            f"counts of shape {first.shape} cannot be paired with counts of shape {second.shape}"
+        )
 
 
 def _luck(random: np.random.Generator, values: np.ndarray, replicates: int) -> np.ndarray | float:
-    """Draw ``[replicates, …]`` of the luck in a mean over runs, from their values ``[runs, …]``; 0 for a single run."""
+    """Draw ``[replicates, …]`` of the luck in a mean over runs, from their values ``[runs, …]``;
+    0 for a single run.
+    """
     runs = len(values)
     if runs < 2:
         return 0.0
-    luck = random.standard_t(runs - 1, size=(replicates, *[1] * (values.ndim - 1))) / math.sqrt(runs)
+    luck = random.standard_t(runs - 1, size=(replicates, *[1] * (values.ndim - 1))) / math.sqrt(
+        runs
+    )
     return values.std(axis=0, ddof=1) * luck
 
 
@@ -268,11 +306,18 @@ def _bounds(
 
 
 def _of_wilson(first: float, second: float, before: int, after: int) -> Interval:
-    """The interval of a difference from Wilson's intervals of both sides, as independent errors add up."""
-    one, other = _inside(Interval(first, first), first, before), _inside(Interval(second, second), second, after)
+    """The interval of a difference from Wilson's intervals of both sides, as independent errors
+    add up.
+    """
+    one, other = (
+        _inside(Interval(first, first), first, before),
+        _inside(Interval(second, second), second, after),
+    )
     change = second - first
     low = change - math.hypot(second - other.low, one.high - first)
-    return Interval(max(-1.0, low), min(1.0, change + math.hypot(other.high - second, first - one.low)))
+    return Interval(
+        max(-1.0, low), min(1.0, change + math.hypot(other.high - second, first - one.low))
+    )
 
 
 def by_run(counts: np.ndarray) -> np.ndarray:
@@ -281,7 +326,9 @@ def by_run(counts: np.ndarray) -> np.ndarray:
 
 
 def _samples(random: np.random.Generator, counts: np.ndarray, replicates: int) -> np.ndarray:
-    """Return the scores ``[replicates, …, 3]`` of resampled sentences, for counts ``[sentences, …, 3]``."""
+    """Return the scores ``[replicates, …, 3]`` of resampled sentences, for counts ``[sentences,
+    …, 3]``.
+    """
     flat = counts.reshape(len(counts), -1)
     rows, frequencies = np.unique(flat, axis=0, return_counts=True)
     rows = rows.astype(np.float64)  # exact for counts, and much faster to multiply than integers
@@ -290,12 +337,16 @@ def _samples(random: np.random.Generator, counts: np.ndarray, replicates: int) -
     for start in range(0, replicates, step):
         size = min(step, replicates - start)
         weights = _resamples(random, frequencies, size)
-        samples[start : start + size] = scores_of((weights.astype(np.float64) @ rows).reshape(size, *counts.shape[1:]))
+        samples[start : start + size] = scores_of(
+            (weights.astype(np.float64) @ rows).reshape(size, *counts.shape[1:])
+        )
     return samples
 
 
 def _inside(bound: Interval, value: float, sentences: int) -> Interval:
-    """Replace the ends of an interval that lie at 0 or 1, or beyond, by Wilson's; nothing is known of no sentence."""
+    """Replace the ends of an interval that lie at 0 or 1, or beyond, by Wilson's; nothing is
+    known of no sentence.
+    """
     if not sentences:
         return Interval(0.0, 1.0)
     z, whole = _Z, 1 + _Z * _Z / sentences
@@ -309,7 +360,9 @@ def _inside(bound: Interval, value: float, sentences: int) -> Interval:
 
 
 def _resamples(random: np.random.Generator, frequencies: np.ndarray, size: int) -> np.ndarray:
-    """Draw how often each different row is in each resample, ``[size, rows]``; both ways have one distribution."""
+    """Draw how often each different row is in each resample, ``[size, rows]``; both ways have
+    one distribution.
+    """
     total, rows = int(frequencies.sum()), len(frequencies)
     if rows * 8 < total:
         return random.multinomial(total, frequencies / total, size=size)

@@ -1,10 +1,12 @@
-"""Per-sentence counts of one scored run, kept so that paired tests and error pages need no second scoring.
+"""Per-sentence counts of one scored run, kept so that paired tests and error pages need no second
+scoring.
 
-A CSV file whose first line is a comment ``# {…}`` with the keys of the run, and ``reasons`` where there are some; then
-one row a sentence with its id, its stratum (empty for zero triples) and ``correct``, ``predicted`` and ``gold`` under
-each matching rule. A test set with sentences without triples has a column ``names``: which names of training they hold
-(:mod:`tripleaudit.scoring.held_names`). Where sentences share gold triples, the column ``group`` has the id of the
-first sentence of each sentence's group.
+A CSV file whose first line is a comment ``# {…}`` with the keys of the run, and ``reasons`` where
+there are some; then one row a sentence with its id, its stratum (empty for zero triples) and
+``correct``, ``predicted`` and ``gold`` under each matching rule. A test set with sentences without
+triples has a column ``names``: which names of training they hold
+(:mod:`tripleaudit.scoring.held_names`). Where sentences share gold triples, the column ``group``
+has the id of the first sentence of each sentence's group.
 """
 
 import csv
@@ -36,12 +38,14 @@ class SentenceCounts:
 
     Attributes:
         keys: what the run is (study, corpus, protocol, training, testing, extractor, noise, seed).
-        strata: stratum of each sentence, ``None`` for zero triples or where no training set was given.
+        strata: stratum of each sentence, ``None`` for zero triples or where no training set was
+            given.
         counts: matching rule -> integers ``[sentences, 3]`` (correct, predicted, gold).
-        names: of each sentence without triples which names of training it holds, ``None`` for the others; empty where
-            every sentence has triples, or no training set was given.
+        names: of each sentence without triples which names of training it holds, ``None`` for the
+            others; empty where every sentence has triples, or no training set was given.
         reasons: sentences on why next to nothing is found, for another reason than the extractor.
-        groups: of each sentence the first one of those that share gold triples with it; empty where none do.
+        groups: of each sentence the first one of those that share gold triples with it; empty where
+            none do.
         unit: what is resampled, one of :data:`tripleaudit.scoring.units.UNITS`.
     """
 
@@ -81,7 +85,10 @@ class SentenceCounts:
             first_line[REASONS] = list(self.reasons)
         if self.unit != SENTENCE:
             first_line[UNIT] = self.unit
-        columns: dict[str, Sequence[Any]] = {"id": self.ids, "stratum": [stratum or "" for stratum in self.strata]}
+        columns: dict[str, Sequence[Any]] = {
+            "id": self.ids,
+            "stratum": [stratum or "" for stratum in self.strata],
+        }
         if any(self.names):
             columns[NAMES] = [name or "" for name in self.names]
         if self.groups and list(self.groups) != self.ids:
@@ -108,8 +115,13 @@ def load_counts(path: str | Path) -> SentenceCounts:
             header, *rows = csv.reader(stream)
             first = sum(name in ("id", "stratum", NAMES, GROUP) for name in header[:4])
             rules = list(dict.fromkeys(name.rpartition(":")[0] for name in header[first:]))
-            table = np.array([row[first:] for row in rows], dtype=np.int64).reshape(len(rows), len(rules), 3)
-            texts = {name: [row[position] for row in rows] for position, name in enumerate(header[:first])}
+            table = np.array([row[first:] for row in rows], dtype=np.int64).reshape(
+                len(rows), len(rules), 3
+            )
+            texts = {
+                name: [row[position] for row in rows]
+                for position, name in enumerate(header[:first])
+            }
             ids, strata = texts["id"], [stratum or None for stratum in texts["stratum"]]
         except (ValueError, IndexError, KeyError) as error:
             raise UserError(f"{path}: not a file of per-sentence counts ({error})") from error
@@ -127,9 +139,15 @@ def load_counts(path: str | Path) -> SentenceCounts:
 
 
 def read_keys(path: str | Path) -> dict[str, str]:
-    """Return the keys of the run in the first line of a file of counts; errors as :func:`load_counts`."""
+    """Return the keys of the run in the first line of a file of counts; errors as
+    :func:`load_counts`.
+    """
     with open_text(path) as stream:
-        return {name: value for name, value in _first_line(stream, path).items() if name not in (REASONS, UNIT)}
+        return {
+            name: value
+            for name, value in _first_line(stream, path).items()
+            if name not in (REASONS, UNIT)
+        }
 
 
 def _first_line(stream: IO[str], path: str | Path) -> dict[str, Any]:

@@ -1,8 +1,9 @@
-"""The difference of two systems, or of one under two conditions: bold marks, ``compare`` and answers are made from it.
+"""The difference of two systems, or of one under two conditions: bold marks, ``compare`` and
+answers are made from it.
 
-Whether a difference is shown is decided here and nowhere else, so that no two statements about the same two numbers
-contradict each other: its interval leaves zero out, and where both sides read the same sentences, the randomisation
-test agrees.
+Whether a difference is shown is decided here and nowhere else, so that no two statements about the
+same two numbers contradict each other: its interval leaves zero out, and where both sides read the
+same sentences, the randomisation test agrees.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tripleaudit.scoring.bootstrap import METRICS, REPLICATES, Interval, by_run, difference_intervals, scores_of
+from tripleaudit.scoring.bootstrap import (
+    METRICS,
+    REPLICATES,
+    Interval,
+    by_run,
+    difference_intervals,
+    scores_of,
+)
 from tripleaudit.scoring.significance import ALPHA, SHUFFLES, holm, randomisation_test
 from tripleaudit.scoring.units import sum_by_unit
 
@@ -68,8 +76,8 @@ def between(
 
     Args:
         first, second: counts ``[sentences, 3]``, or ``[sentences, runs, 3]``.
-        paired: whether both are about the same sentences; others, such as strata or test sets, are resampled each for
-            itself, and not tested.
+        paired: whether both are about the same sentences; others, such as strata or test sets, are
+            resampled each for itself, and not tested.
         metric: that is tested.
         shared: whether the runs of both sides, one by one, share a seed.
         same_models: whether they are, one by one, the same trained models under two conditions.
@@ -88,27 +96,36 @@ def between(
     p = 1.0 if paired else None
     if paired and not np.array_equal(first, second):
         sides = sorted((first, second), key=lambda side: side.tobytes())
-        p = randomisation_test(sides[0], sides[1], metric=metric, shuffles=shuffles, seed=seed, **runs)
+        p = randomisation_test(
+            sides[0], sides[1], metric=metric, shuffles=shuffles, seed=seed, **runs
+        )
     return Difference(
         first=_means(first),
         second=_means(second),
         sentences=sentences,
         runs=(first.shape[1], second.shape[1]),
         paired=paired,
-        bounds=difference_intervals(first, second, paired=paired, replicates=replicates, seed=seed, **runs),
+        bounds=difference_intervals(
+            first, second, paired=paired, replicates=replicates, seed=seed, **runs
+        ),
         metric=metric,
         p=p,
     )
 
 
 def significant_winner(
-    systems: Sequence[np.ndarray], *, shared: bool, metric: str = "f1", units: Sequence[str] | None = None
+    systems: Sequence[np.ndarray],
+    *,
+    shared: bool,
+    metric: str = "f1",
+    units: Sequence[str] | None = None,
 ) -> int | None:
     """Return the index of the system whose difference to every other one is shown, or ``None``.
 
     Args:
         systems: counts of each system on the same sentences, shapes as in :func:`between`.
-        metric: what the systems compete in. The p-values against all others are Holm-corrected for their number.
+        metric: what the systems compete in. The p-values against all others are Holm-corrected for
+            their number.
         shared: as of :func:`between`.
         units: of the sentences, as of :func:`between`.
     """
@@ -118,7 +135,9 @@ def significant_winner(
     scores = [scores_of(system.sum(axis=0))[..., column].mean() for system in systems]
     best = int(np.argmax(scores))
     # The closest rival first: if it is not beaten, no correction can make the best one a winner.
-    rivals = sorted((index for index in range(len(systems)) if index != best), key=lambda index: -scores[index])
+    rivals = sorted(
+        (index for index in range(len(systems)) if index != best), key=lambda index: -scores[index]
+    )
     p_values: list[float] = []
     for rival in rivals:
         pair = None if units is None else (units, units)

@@ -1,8 +1,9 @@
-"""The zero-cardinality classifier at scoring: its own scores, and its gate before an extractor (zero-cardinality 3).
+"""The zero-cardinality classifier at scoring: its own scores, and its gate before an extractor
+(zero-cardinality 3).
 
-A decision file is JSON lines ``{"id", "score"}`` with the score in [0, 1] that the sentence has triples, and perhaps
-``clue``, the word that it depends on most. A sentence passes if its score is greater than the threshold; a
-rejected one keeps none of its predicted triples.
+A decision file is JSON lines ``{"id", "score"}`` with the score in [0, 1] that the sentence has
+triples, and perhaps ``clue``, the word that it depends on most. A sentence passes if its score is
+greater than the threshold; a rejected one keeps none of its predicted triples.
 """
 
 import math
@@ -50,19 +51,27 @@ def clue_words(
     """Count clue words, in lower case, of the sentences that pass and of those that do not.
 
     Returns:
-        ``passed`` and ``rejected``: word -> how many sentences it decided, how many of these have triples, and in how
-        many it is part of a gold entity's name; the most frequent first.
+        ``passed`` and ``rejected``: word -> how many sentences it decided, how many of these have
+        triples, and in how many it is part of a gold entity's name; the most frequent first.
     """
     found: dict[str, dict[str, np.ndarray]] = {"passed": {}, "rejected": {}}
     for sentence in gold:
         decision = decisions[sentence.id]
         if word := decision.clue.lower():
-            names = [part for t in sentence.triples for s in (t.subject, t.object) for part in s.text.split()]
+            names = [
+                part
+                for t in sentence.triples
+                for s in (t.subject, t.object)
+                for part in s.text.split()
+            ]
             named = word in {part.strip(PUNCTUATION).lower() for part in names}
             side = found["passed" if decision.score > threshold else "rejected"]
             side[word] = side.get(word, 0) + np.array([1, bool(sentence.triples), named])
     return {
-        side: {word: counts.tolist() for word, counts in sorted(words.items(), key=lambda item: (-item[1][0], item[0]))}
+        side: {
+            word: counts.tolist()
+            for word, counts in sorted(words.items(), key=lambda item: (-item[1][0], item[0]))
+        }
         for side, words in found.items()
     }
 
@@ -83,12 +92,20 @@ def scores_for(sentences: Sequence[Sentence], decisions: Mapping[str, Decision])
 
 
 def passed(predictions: Sequence[Sentence], accepted: np.ndarray) -> list[Sentence]:
-    """Return the predictions of two-step extraction: empty where the classifier rejects the sentence."""
-    return [each if yes else replace(each, triples=()) for each, yes in zip(predictions, accepted, strict=True)]
+    """Return the predictions of two-step extraction: empty where the classifier rejects the
+    sentence.
+    """
+    return [
+        each if yes else replace(each, triples=())
+        for each, yes in zip(predictions, accepted, strict=True)
+    ]
 
 
-def classification_counts(gold: Sequence[Sentence], scores: np.ndarray, threshold: float = THRESHOLD) -> np.ndarray:
-    """Return 0/1 of the class "has triples" ``[sentences, 3]``: rightly accepted, accepted, has triples.
+def classification_counts(
+    gold: Sequence[Sentence], scores: np.ndarray, threshold: float = THRESHOLD
+) -> np.ndarray:
+    """Return 0/1 of the class "has triples" ``[sentences, 3]``: rightly accepted, accepted, has
+    triples.
 
     Micro scores of these are P, R and F1 of the positive class.
     """
@@ -97,18 +114,26 @@ def classification_counts(gold: Sequence[Sentence], scores: np.ndarray, threshol
     return np.stack([has & accepted, accepted, has], axis=1).astype(np.int64)
 
 
-def precision_recall_curve(gold: Sequence[Sentence], scores: np.ndarray, points: int = 400) -> dict[str, Any]:
-    """Trace precision and recall of the class "has triples" over all thresholds, at most so many ``points``.
+def precision_recall_curve(
+    gold: Sequence[Sentence], scores: np.ndarray, points: int = 400
+) -> dict[str, Any]:
+    """Trace precision and recall of the class "has triples" over all thresholds, at most so many
+    ``points``.
 
     Returns:
-        ``average_precision`` (area as the sum of precision times recall gained, 0 without positives), ``positives``,
-        ``sentences``, and ``points``: ``{"score", "precision", "recall"}`` of accepting every sentence with at least
-        this score, from the strictest to the loosest; the first and last are always there.
+        ``average_precision`` (area as the sum of precision times recall gained, 0 without
+        positives), ``positives``, ``sentences``, and ``points``: ``{"score", "precision",
+        "recall"}`` of accepting every sentence with at least this score, from the strictest to the
+        loosest; the first and last are always there.
     """
     has = np.array([bool(sentence.triples) for sentence in gold], dtype=np.int64)
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
-    last = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True)) if len(ranked) else np.array([], dtype=int)
+    last = (
+        np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
+        if len(ranked)
+        else np.array([], dtype=int)
+    )
     right = np.cumsum(has[order])[last]
     positives = int(has.sum())
     precision = right / (last + 1)
@@ -123,6 +148,7 @@ def precision_recall_curve(gold: Sequence[Sentence], scores: np.ndarray, points:
         "positives": positives,
         "sentences": len(has),
         "points": [
-            dict(zip(("score", "precision", "recall"), (round(v, 6) for v in row), strict=True)) for row in columns
+            dict(zip(("score", "precision", "recall"), (round(v, 6) for v in row), strict=True))
+            for row in columns
         ],
     }

@@ -1,4 +1,5 @@
-"""Which names of training a sentence without triples holds: where an extractor is tempted, and where it is not.
+"""Which names of training a sentence without triples holds: where an extractor is tempted, and
+where it is not.
 
 ``seen_pair``  two names that a training triple joins;
 ``joinable``   no such pair, but two names of types that a relation joins in training; where entities have no types, one
@@ -26,10 +27,14 @@ def kinds_of(sentences: Sequence[Sentence], train: Sequence[Sentence]) -> list[s
     if all(sentence.triples for sentence in sentences):
         return [None] * len(sentences)
     joined, pairs = set[frozenset[str]](), set[tuple[str, ...]]()
-    roles: dict[str, set[str]] = defaultdict(set)  # name -> its types, or what it is the subject or object of
+    roles: dict[str, set[str]] = defaultdict(
+        set
+    )  # name -> its types, or what it is the subject or object of
     for triple in (triple for sentence in train for triple in sentence.triples):
         typed, both = triple.subject.type and triple.object.type, (triple.subject, triple.object)
-        pair = tuple(str(span.type) if typed else f"{n} of {triple.relation}" for n, span in enumerate(both))
+        pair = tuple(
+            str(span.type) if typed else f"{n} of {triple.relation}" for n, span in enumerate(both)
+        )
         pairs.add(pair)
         joined.add(frozenset(span.text for span in both))
         for span, role in zip(both, pair, strict=True):
@@ -40,16 +45,25 @@ def kinds_of(sentences: Sequence[Sentence], train: Sequence[Sentence]) -> list[s
         starts[_index_key(first_word)].add(name)
 
     def kind(text: str) -> str:
-        candidates = {name for key in {"", *map(_index_key, words(text))} for name in starts.get(key, ())}
+        candidates = {
+            name for key in {"", *map(_index_key, words(text))} for name in starts.get(key, ())
+        }
         found = sorted(name for name in candidates if first_mention(text, name))
         if any(frozenset(pair) in joined for pair in permutations(found, 2)):
             return "seen_pair"
-        both = ((a, b) for one, other in permutations(found, 2) for a in roles[one] for b in roles[other])
+        both = (
+            (a, b)
+            for one, other in permutations(found, 2)
+            for a in roles[one]
+            for b in roles[other]
+        )
         return "joinable" if any(pair in pairs for pair in both) else "names" if found else "none"
 
     return [None if sentence.triples else kind(sentence.text) for sentence in sentences]
 
 
 def _index_key(word: str) -> str:
-    """Return the key of a name's first word; outside ASCII its first letter, because particles may follow a name."""
+    """Return the key of a name's first word; outside ASCII its first letter, because particles
+    may follow a name.
+    """
     return word if word.isascii() else word[0]

@@ -1,13 +1,14 @@
-"""When a predicted triple counts as correct: matching rules over the set of triples of one sentence.
+"""When a predicted triple counts as correct: matching rules over the set of triples of one
+sentence.
 
-The ``note`` of each rule says what it compares. ``exact-string`` is the primary rule: what the official scorers of most
-extractors compute. By ``exact-span`` a correct prediction on another mention of the same string is wrong;
-``partial-last`` compares the only word that the "star" corpora annotate (zero-cardinality 4.1); ``normalised`` forgives
-what builders of knowledge graphs write in their own way; ``pairs`` is for open extractors, whose names of relations are
-not the corpus's.
+The ``note`` of each rule says what it compares. ``exact-string`` is the primary rule: what the
+official scorers of most extractors compute. By ``exact-span`` a correct prediction on another
+mention of the same string is wrong; ``partial-last`` compares the only word that the "star" corpora
+annotate (zero-cardinality 4.1); ``normalised`` forgives what builders of knowledge graphs write in
+their own way; ``pairs`` is for open extractors, whose names of relations are not the corpus's.
 
-Gold and predicted triples become sets after the reduction, so duplicates count once on both sides, and two triples
-that a partial rule makes equal count as one.
+Gold and predicted triples become sets after the reduction, so duplicates count once on both sides,
+and two triples that a partial rule makes equal count as one.
 """
 
 from collections.abc import Hashable, Sequence
@@ -81,7 +82,10 @@ RULES = (
     ),
 )
 PRIMARY: Final = "exact-string"
-ALIASES: Final = {"exact": PRIMARY, "boundaries": "exact-span"}  # in configurations and on the command line
+ALIASES: Final = {
+    "exact": PRIMARY,
+    "boundaries": "exact-span",
+}  # in configurations and on the command line
 
 
 def matching_names() -> list[str]:
@@ -103,10 +107,14 @@ def check_matching(matching: str) -> str:
     return MATCHINGS.need(ALIASES.get(matching, matching)).name
 
 
-def reduced(triples: Sequence[Triple], matching: str = PRIMARY) -> set[tuple[Hashable, str, Hashable]]:
+def reduced(
+    triples: Sequence[Triple], matching: str = PRIMARY
+) -> set[tuple[Hashable, str, Hashable]]:
     """Return the triples as the set that ``matching`` compares."""
     rule = MATCHINGS[matching]
-    return {(rule.reduce(t.subject), rule.relation(t.relation), rule.reduce(t.object)) for t in triples}
+    return {
+        (rule.reduce(t.subject), rule.relation(t.relation), rule.reduce(t.object)) for t in triples
+    }
 
 
 def applicable(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> list[str]:
@@ -114,13 +122,17 @@ def applicable(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> lis
 
     Where nothing is predicted, nothing lacks a type.
     """
-    typed = _typed(gold) and (_typed(predictions) or not any(sentence.triples for sentence in predictions))
+    typed = _typed(gold) and (
+        _typed(predictions) or not any(sentence.triples for sentence in predictions)
+    )
     return [name for name, rule in MATCHINGS.items() if typed or not rule.typed]
 
 
 def untyped(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> str:
     """Say which side has no types, where a rule that compares them does not apply."""
-    lacking = [name for name, side in (("gold", gold), ("predicted", predictions)) if not _typed(side)]
+    lacking = [
+        name for name, side in (("gold", gold), ("predicted", predictions)) if not _typed(side)
+    ]
     return f"no {' and no '.join(lacking)} triple has one"
 
 
@@ -128,8 +140,12 @@ def _typed(sentences: Sequence[Sentence]) -> bool:
     return any(triple.typed for sentence in sentences for triple in sentence.triples)
 
 
-def sentence_counts(gold: Sequence[Sentence], predictions: Sequence[Sentence], matching: str = PRIMARY) -> np.ndarray:
-    """Return correct, predicted and gold triples ``[sentences, 3]`` of the same sentences in the same order."""
+def sentence_counts(
+    gold: Sequence[Sentence], predictions: Sequence[Sentence], matching: str = PRIMARY
+) -> np.ndarray:
+    """Return correct, predicted and gold triples ``[sentences, 3]`` of the same sentences in the
+    same order.
+    """
     rows = np.zeros((len(gold), 3), dtype=np.int64)
     for row, (right, guess) in enumerate(zip(gold, predictions, strict=True)):
         expected, found = reduced(right.triples, matching), reduced(guess.triples, matching)

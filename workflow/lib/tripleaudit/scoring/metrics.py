@@ -1,4 +1,6 @@
-"""Micro precision, recall and F1, over all sentences and by stratum (type F1, rte-generalization 2.1)."""
+"""Micro precision, recall and F1, over all sentences and by stratum (type F1, rte-generalization
+2.1).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,8 +13,8 @@ import numpy as np
 class Micro:
     """Summed counts of a set of sentences and the fractions that follow from them.
 
-    A fraction whose denominator is zero is 0: a model that predicts nothing has precision 0, and a test set without
-    triples gives recall 0 and F1 0 whatever is predicted.
+    A fraction whose denominator is zero is 0: a model that predicts nothing has precision 0, and a
+    test set without triples gives recall 0 and F1 0 whatever is predicted.
     """
 
     correct: int
@@ -35,7 +37,10 @@ class Micro:
         return 2 * self.correct / total if total else 0.0
 
     def to_json(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("precision", "recall", "f1", "correct", "predicted", "gold")}
+        return {
+            name: getattr(self, name)
+            for name in ("precision", "recall", "f1", "correct", "predicted", "gold")
+        }
 
 
 def micro(counts: np.ndarray) -> Micro:
@@ -45,10 +50,12 @@ def micro(counts: np.ndarray) -> Micro:
 
 
 def in_stratum(strata: Sequence[str | None], name: str) -> np.ndarray:
-    """Return a mask ``[sentences]`` of the sentences of a stratum, or of several as ``"a+b"``; ``"all"`` has every one.
+    """Return a mask ``[sentences]`` of the sentences of a stratum, or of several as ``"a+b"``;
+    ``"all"`` has every one.
 
-    A sentence belongs to a stratum if all its gold triples are of that type, else to ``others``; sentences with zero
-    triples belong to none. Every triple predicted for a sentence of a stratum counts there.
+    A sentence belongs to a stratum if all its gold triples are of that type, else to ``others``;
+    sentences with zero triples belong to none. Every triple predicted for a sentence of a stratum
+    counts there.
     """
     if name == "all":
         return np.ones(len(strata), dtype=bool)

@@ -1,4 +1,6 @@
-"""Counts by relation and by cardinality, where one number hides what an extractor can and cannot do."""
+"""Counts by relation and by cardinality, where one number hides what an extractor can and cannot
+do.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,11 +40,14 @@ def select(counts: np.ndarray, mask: np.ndarray) -> Part:
     return Part(counts[mask], np.flatnonzero(mask).tolist())
 
 
-def by_relation(gold: Sequence[Sentence], runs: Sequence[Sequence[Sentence]], matching: str) -> dict[str, Part]:
+def by_relation(
+    gold: Sequence[Sentence], runs: Sequence[Sequence[Sentence]], matching: str
+) -> dict[str, Part]:
     """Return counts ``[sentences with it, runs, 3]`` of each relation, most frequent first.
 
-    A sentence has a relation where a gold triple has it, or one that any run predicts. Where a rule takes several names
-    for one, the first that the gold has stands for all; a rule that compares no relations has one part, ``any``.
+    A sentence has a relation where a gold triple has it, or one that any run predicts. Where a rule
+    takes several names for one, the first that the gold has stands for all; a rule that compares no
+    relations has one part, ``any``.
     """
     rows: dict[str, list[list[tuple[int, int, int]]]] = {}
     positions: dict[str, list[int]] = {}
@@ -58,7 +63,8 @@ def by_relation(gold: Sequence[Sentence], runs: Sequence[Sequence[Sentence]], ma
             rows.setdefault(names[relation], []).append(counted)
             positions.setdefault(names[relation], []).append(position)
     parts = {
-        relation: Part(np.array(counted, dtype=np.int64), positions[relation]) for relation, counted in rows.items()
+        relation: Part(np.array(counted, dtype=np.int64), positions[relation])
+        for relation, counted in rows.items()
     }
 
     def rank(relation: str) -> tuple[int, str]:
@@ -68,14 +74,23 @@ def by_relation(gold: Sequence[Sentence], runs: Sequence[Sequence[Sentence]], ma
 
 
 def by_cardinality(counts: np.ndarray) -> dict[str, Part]:
-    """Divide counts ``[sentences, 3]`` by their gold triples: ``0``, ``1``, …, ``5+``; without those that are empty."""
+    """Divide counts ``[sentences, 3]`` by their gold triples: ``0``, ``1``, …, ``5+``; without
+    those that are empty.
+    """
     size = np.minimum(counts[:, 2], MOST)
     names = {number: str(number) if number < MOST else f"{MOST}+" for number in range(MOST + 1)}
-    return {name: select(counts, size == number) for number, name in names.items() if (size == number).any()}
+    return {
+        name: select(counts, size == number)
+        for number, name in names.items()
+        if (size == number).any()
+    }
 
 
-def described(counts: np.ndarray, units: Sequence[str], replicates: int, seed: int) -> dict[str, Any]:
-    """Return the scores of some counts with their intervals, as JSON; an interval is missing where it would mislead.
+def described(
+    counts: np.ndarray, units: Sequence[str], replicates: int, seed: int
+) -> dict[str, Any]:
+    """Return the scores of some counts with their intervals, as JSON; an interval is missing where
+    it would mislead.
 
     Args:
         counts: ``[sentences, 3]``.

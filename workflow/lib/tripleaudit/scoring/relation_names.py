@@ -1,7 +1,8 @@
-"""Names of relations as a system says them, and as the corpus does: a map between the two, given or proposed.
+"""Names of relations as a system says them, and as the corpus does: a map between the two, given or
+proposed.
 
-A map is never guessed silently: :func:`propose` writes one for people to look at, from pairs of entities that gold and
-predictions join alike, and only what a study or a command names is applied.
+A map is never guessed silently: :func:`propose` writes one for people to look at, from pairs of
+entities that gold and predictions join alike, and only what a study or a command names is applied.
 """
 
 import json
@@ -62,7 +63,8 @@ def load_map(given: str | Path) -> dict[str, str]:
 
 
 def given_map(texts: Iterable[str]) -> dict[str, str]:
-    """Return the map of the option ``--relations``, a file or ``NAME=RELATION``, which may be repeated.
+    """Return the map of the option ``--relations``, a file or ``NAME=RELATION``, which may be
+    repeated.
 
     Raises:
         UserError: as :func:`load_map`.
@@ -80,11 +82,17 @@ def given_map(texts: Iterable[str]) -> dict[str, str]:
 
 
 def renamed(sentences: Sequence[Sentence], names: Mapping[str, str]) -> tuple[list[Sentence], int]:
-    """Return the sentences with relations as a map says, and how many triples it gave another name."""
+    """Return the sentences with relations as a map says, and how many triples it gave another
+    name.
+    """
     found, count = [], 0
     for sentence in sentences:
-        triples = tuple(replace(t, relation=names.get(t.relation, t.relation)) for t in sentence.triples)
-        count += sum(new.relation != old.relation for new, old in zip(triples, sentence.triples, strict=True))
+        triples = tuple(
+            replace(t, relation=names.get(t.relation, t.relation)) for t in sentence.triples
+        )
+        count += sum(
+            new.relation != old.relation for new, old in zip(triples, sentence.triples, strict=True)
+        )
         found.append(replace(sentence, triples=triples))
     return found, count
 
@@ -92,8 +100,8 @@ def renamed(sentences: Sequence[Sentence], names: Mapping[str, str]) -> tuple[li
 def propose(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> list[Proposed]:
     """Say of every predicted relation which gold relation its pairs have, most frequent first.
 
-    A guess needs :data:`LEAST` pairs, and more of them than any other relation has; else the name is looked for among
-    the gold's, spelling aside.
+    A guess needs :data:`LEAST` pairs, and more of them than any other relation has; else the name
+    is looked for among the gold's, spelling aside.
 
     Args:
         gold, predictions: the same sentences in the same order; none that a score will rest on.
@@ -117,7 +125,9 @@ def propose(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> list[P
         guessed = best[0][0] if best[0][1] >= LEAST and best[0][1] > best[1][1] else ""
         choice = guessed or (next(iter(same)) if len(same) == 1 else "")
         joined = sum(bool(there or back) for _, there, back in triples)
-        shown = (*dict.fromkeys(f"({'; '.join(triple.strings)})" for triple, *_ in triples),)[:SHOWN]
+        shown = (*dict.fromkeys(f"({'; '.join(triple.strings)})" for triple, *_ in triples),)[
+            :SHOWN
+        ]
         support = straight[choice] + turned[choice]
         found.append(Proposed(name, len(triples), joined, choice, support, turned[choice], shown))
     return found

@@ -1,4 +1,6 @@
-"""Scoring one run: from gold sentences and predictions to rows of the scores file and per-sentence counts."""
+"""Scoring one run: from gold sentences and predictions to rows of the scores file and
+per-sentence counts.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +20,14 @@ from tripleaudit.scoring.counts import SentenceCounts
 from tripleaudit.scoring.held_names import kinds_of
 from tripleaudit.scoring.matching import applicable, sentence_counts
 from tripleaudit.scoring.metrics import micro
-from tripleaudit.scoring.scores import CLASSIFICATION, Score, keys_of, provenance_of, sidecar_of, write_scores
+from tripleaudit.scoring.scores import (
+    CLASSIFICATION,
+    Score,
+    keys_of,
+    provenance_of,
+    sidecar_of,
+    write_scores,
+)
 from tripleaudit.scoring.sides import align
 from tripleaudit.scoring.units import SENTENCE, triple_groups
 from tripleaudit.scoring.why import reasons
@@ -33,7 +42,9 @@ def two_step_name(classifier: str, extractor: str) -> str:
 
 
 def split_two_step(name: str) -> tuple[str, str]:
-    """Return ``(classifier, extractor)`` of an extractor name; the classifier is empty without two steps."""
+    """Return ``(classifier, extractor)`` of an extractor name; the classifier is empty without
+    two steps.
+    """
     classifier, plus, extractor = name.rpartition("+")
     return (classifier, extractor) if plus else ("", name)
 
@@ -50,8 +61,13 @@ def count_run(
     Args:
         unit: of resampling, one of :data:`~tripleaudit.scoring.units.UNITS`.
     """
-    strata: Sequence[str | None] = stratify(gold, SeenTriples(train)) if train is not None else [None] * len(gold)
-    counts = {matching: sentence_counts(gold, predictions, matching) for matching in applicable(gold, predictions)}
+    strata: Sequence[str | None] = (
+        stratify(gold, SeenTriples(train)) if train is not None else [None] * len(gold)
+    )
+    counts = {
+        matching: sentence_counts(gold, predictions, matching)
+        for matching in applicable(gold, predictions)
+    }
     names = kinds_of(gold, train) if train is not None else []
     ids = [sentence.id for sentence in gold]
     counted = SentenceCounts(_named(keys), ids, strata, counts, names=names, unit=unit)
@@ -59,17 +75,22 @@ def count_run(
     return counted
 
 
-def score_rows(counts: SentenceCounts, *, replicates: int = REPLICATES, seed: int = 0) -> list[Score]:
+def score_rows(
+    counts: SentenceCounts, *, replicates: int = REPLICATES, seed: int = 0
+) -> list[Score]:
     """Turn counts into rows: precision, recall and F1 with intervals, and the counts behind them.
 
-    A stratum without sentences has only the row ``sentences`` = 0: its scores do not exist, they are not 0.
+    A stratum without sentences has only the row ``sentences`` = 0: its scores do not exist, they
+    are not 0.
     """
     keys = keys_of(counts.keys)
     rows = []
     for matching in counts.counts:
         for stratum in ("all", *(STRATA if any(counts.strata) else ())):
             total = micro(counts.of(matching, stratum))
-            bounds = intervals(counts.by_unit(matching, stratum), replicates=replicates, seed=seed) or {}
+            bounds = (
+                intervals(counts.by_unit(matching, stratum), replicates=replicates, seed=seed) or {}
+            )
             for name in (*METRICS, *TOTALS) if total.sentences else ("sentences",):
                 ends = (bounds[name].low, bounds[name].high) if name in bounds else ()
                 rows.append(Score(keys, stratum, matching, name, getattr(total, name), *ends))
@@ -84,11 +105,15 @@ class RunFiles:
         gold: gold sentences, project JSONL.
         out_scores: the tidy CSV; its provenance is written next to it (``.provenance.json``).
         out_counts: the per-sentence counts.
-        predictions: of an extractor, for the same sentences, or for more: those of a WZ test set serve its NZ part too.
+        predictions: of an extractor, for the same sentences, or for more: those of a WZ test set
+            serve its NZ part too.
         train: the training sentences that decide triple types; without them there are no strata.
-        decisions: the classifier's decisions (:mod:`tripleaudit.scoring.gate`), for two-step extraction or by itself.
-        report: on the predictions of a system; where it states that the system failed, there is nothing to score.
-        out_curve: of a classifier, the precision-recall curve with the run's keys and its operating point.
+        decisions: the classifier's decisions (:mod:`tripleaudit.scoring.gate`), for two-step
+            extraction or by itself.
+        report: on the predictions of a system; where it states that the system failed, there is
+            nothing to score.
+        out_curve: of a classifier, the precision-recall curve with the run's keys and its operating
+            point.
     """
 
     gold: str | Path
@@ -109,9 +134,13 @@ class RunFiles:
         of: str = "",
         inputs: Sequence[str] = INPUTS,
     ) -> list[Score]:
-        """Write scores, counts and provenance; ``more`` are values of all sentences, under the matching ``of``."""
+        """Write scores, counts and provenance; ``more`` are values of all sentences, under the
+        matching ``of``.
+        """
         rows = score_rows(counts, **resampling)
-        rows += [Score(keys_of(counts.keys), "all", of, name, value) for name, value in more.items()]
+        rows += [
+            Score(keys_of(counts.keys), "all", of, name, value) for name, value in more.items()
+        ]
         counts.save(self.out_counts)
         given = {name: path for name in inputs if (path := getattr(self, name))}
         stated = {"keys": counts.keys, **settings, "bootstrap": resampling}
@@ -132,17 +161,22 @@ def score_run(
     """Score one extractor's prediction file and write scores, counts and provenance.
 
     Args:
-        keys: what the run is, :data:`tripleaudit.scoring.scores.KEYS`.
-        replicates, seed: resamples of the bootstrap of the intervals, 0 for no intervals, and its seed.
-        only_with_triples: leave out sentences without gold triples.
-        unit: of resampling, one of :data:`~tripleaudit.scoring.units.UNITS`.
+        keys: what the run is, :data:`tripleaudit.scoring.scores.KEYS`. replicates, seed: resamples
+        of the bootstrap of the intervals, 0 for no intervals, and its seed. only_with_triples:
+        leave out sentences without gold triples. unit: of resampling, one of
+        :data:`~tripleaudit.scoring.units.UNITS`.
 
     Raises:
         UserError: a file is bad, or the files do not belong together.
     """
-    report, resampling = read_json(files.report) if files.report else {}, {"replicates": replicates, "seed": seed}
+    report, resampling = (
+        read_json(files.report) if files.report else {},
+        {"replicates": replicates, "seed": seed},
+    )
     if report.get("failed"):
-        return files.write(SentenceCounts(_named(keys), [], []), resampling, {}, {}, inputs=["report"])
+        return files.write(
+            SentenceCounts(_named(keys), [], []), resampling, {}, {}, inputs=["report"]
+        )
     right, guess = load_set(files.gold), load_sentences(files.predictions)
     relations = {triple.relation for sentence in right for triple in sentence.triples}
     if report and report["queried"] < report["of"]:
@@ -160,7 +194,9 @@ def score_run(
             passed |= {"money": sum(costs[accepted].tolist()), "money_ungated": sum(costs.tolist())}
         guess = gate.passed(guess, accepted)
         settings["threshold"] = threshold
-    counts = count_run(right, guess, keys, load_sentences(files.train) if files.train else None, unit)
+    counts = count_run(
+        right, guess, keys, load_sentences(files.train) if files.train else None, unit
+    )
     if files.report and not files.decisions:
         counts.reasons = reasons(right, guess, relations)
     return files.write(counts, resampling, settings, passed)
@@ -173,7 +209,8 @@ def score_classifier(
     seed: int = 0,
     threshold: float = gate.THRESHOLD,
 ) -> list[Score]:
-    """Score a zero-cardinality classifier on the class "has triples" and write scores, counts and provenance.
+    """Score a zero-cardinality classifier on the class "has triples" and write scores, counts and
+    provenance.
 
     Besides precision, recall and F1, the rows hold ``average_precision`` and the ``threshold``.
     """
@@ -185,22 +222,38 @@ def score_classifier(
     curve = gate.precision_recall_curve(right, scores)
     if files.out_curve:
         total = micro(table)
-        point = {"threshold": threshold, "precision": total.precision, "recall": total.recall, "f1": total.f1}
+        point = {
+            "threshold": threshold,
+            "precision": total.precision,
+            "recall": total.recall,
+            "f1": total.f1,
+        }
         words = gate.clue_words(right, decisions, threshold)
-        write_json(files.out_curve, {"keys": counts.keys, "operating_point": point, "clues": words, **curve})
+        write_json(
+            files.out_curve,
+            {"keys": counts.keys, "operating_point": point, "clues": words, **curve},
+        )
     more = {"average_precision": curve["average_precision"], "threshold": threshold}
     resampling = {"replicates": replicates, "seed": seed}
     return files.write(counts, resampling, {"threshold": threshold}, more, CLASSIFICATION)
 
 
 def paired(
-    gold: list[Sentence], predictions: list[Sentence], gold_name: str, predictions_name: str, only_with_triples: bool
+    gold: list[Sentence],
+    predictions: list[Sentence],
+    gold_name: str,
+    predictions_name: str,
+    only_with_triples: bool,
 ) -> tuple[list[Sentence], list[Sentence]]:
-    """Drop zero-triple gold if asked to, and predictions for sentences that are then not in the gold file."""
+    """Drop zero-triple gold if asked to, and predictions for sentences that are then not in the
+    gold file.
+    """
     if only_with_triples:
         gold = [sentence for sentence in gold if sentence.triples]
     wanted = {sentence.id for sentence in gold}
-    if len(wanted) == len(gold) < len(predictions) and wanted <= {sentence.id for sentence in predictions}:
+    if len(wanted) == len(gold) < len(predictions) and wanted <= {
+        sentence.id for sentence in predictions
+    }:
         predictions = [sentence for sentence in predictions if sentence.id in wanted]
     return gold, align(gold, predictions, gold_name, predictions_name)
 

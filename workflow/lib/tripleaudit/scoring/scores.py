@@ -1,4 +1,6 @@
-"""The tidy scores file: one value a row, its keys next to it, and a sidecar that says where it came from."""
+"""The tidy scores file: one value a row, its keys next to it, and a sidecar that says where it
+came from.
+"""
 
 import csv
 import math
@@ -21,7 +23,9 @@ CLASSIFICATION: Final = "classification"
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One row of the scores file; ``low`` and ``high`` bound the bootstrap interval, ``None`` where there is none."""
+    """One row of the scores file; ``low`` and ``high`` bound the bootstrap interval, ``None``
+    where there is none.
+    """
 
     keys: tuple[str, ...]
     stratum: str
@@ -54,7 +58,10 @@ def write_scores(path: str | Path, scores: Iterable[Score]) -> None:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(COLUMNS)
         for score in scores:
-            numbers = ("" if value is None else f"{value:.10g}" for value in (score.value, score.low, score.high))
+            numbers = (
+                "" if value is None else f"{value:.10g}"
+                for value in (score.value, score.low, score.high)
+            )
             writer.writerow([*score.keys, score.stratum, score.matching, score.metric, *numbers])
 
 
@@ -62,7 +69,8 @@ def read_scores(paths: str | Path | Sequence[str | Path]) -> list[Score]:
     """Read one scores file or several.
 
     Raises:
-        UserError: a file is missing, lacks a column, or holds something that is not a number (file and line).
+        UserError: a file is missing, lacks a column, or holds something that is not a number (file
+            and line).
     """
     scores: list[Score] = []
     for path in [paths] if isinstance(paths, str | Path) else paths:
@@ -70,17 +78,25 @@ def read_scores(paths: str | Path | Sequence[str | Path]) -> list[Score]:
             reader = csv.DictReader(stream)
             absent = [name for name in COLUMNS if name not in (reader.fieldnames or [])]
             if absent:
-                raise UserError(f"{path} line 1: not a scores file; column {absent[0]!r} is missing")
+                raise UserError(
+                    f"{path} line 1: not a scores file; column {absent[0]!r} is missing"
+                )
             for number, row in enumerate(reader, 2):
                 try:
-                    low, high = (float(row[name]) if row[name] else None for name in ("low", "high"))
+                    low, high = (
+                        float(row[name]) if row[name] else None for name in ("low", "high")
+                    )
                     value = float(row["value"])
                     if not all(map(math.isfinite, (value, low or 0, high or 0))):
                         raise ValueError
                 except (TypeError, ValueError) as error:
-                    raise UserError(f"{path} line {number}: expected finite numbers in value, low and high") from error
+                    raise UserError(
+                        f"{path} line {number}: expected finite numbers in value, low and high"
+                    ) from error
                 keys = tuple(row[name] for name in KEYS)
-                scores.append(Score(keys, row["stratum"], row["matching"], row["metric"], value, low, high))
+                scores.append(
+                    Score(keys, row["stratum"], row["matching"], row["metric"], value, low, high)
+                )
     return scores
 
 
@@ -96,7 +112,9 @@ def merge_scores(paths: Sequence[str | Path], out: str | Path, provenance: str |
         for score in read_scores(path):
             key = (score.keys, score.stratum, score.matching, score.metric)
             if key in owner:
-                raise UserError(f"{path}: holds the same score as {owner[key]} ({score.stratum} {score.metric})")
+                raise UserError(
+                    f"{path}: holds the same score as {owner[key]} ({score.stratum} {score.metric})"
+                )
             owner[key] = path
             scores.append(score)
     write_scores(out, scores)
@@ -105,7 +123,10 @@ def merge_scores(paths: Sequence[str | Path], out: str | Path, provenance: str |
         provenance,
         {
             "files": {
-                name: {"sha256": sha256(name), **({"provenance": read_json(sidecar)} if sidecar.exists() else {})}
+                name: {
+                    "sha256": sha256(name),
+                    **({"provenance": read_json(sidecar)} if sidecar.exists() else {}),
+                }
                 for name, sidecar in sidecars.items()
             },
             "software": software(),
@@ -114,14 +135,18 @@ def merge_scores(paths: Sequence[str | Path], out: str | Path, provenance: str |
 
 
 def sidecar_of(path: str | Path) -> Path:
-    """Return where the provenance of a scores file lies: next to it, ``.provenance.json`` instead of ``.csv``."""
+    """Return where the provenance of a scores file lies: next to it, ``.provenance.json``
+    instead of ``.csv``.
+    """
     return Path(path).with_suffix(".provenance.json")
 
 
 def provenance_of(inputs: dict[str, str | Path], settings: dict[str, Any]) -> dict[str, Any]:
     """Say what a result was made from: the inputs' hashes, the settings, the software."""
     return {
-        "inputs": {name: {"path": str(path), "sha256": sha256(path)} for name, path in inputs.items()},
+        "inputs": {
+            name: {"path": str(path), "sha256": sha256(path)} for name, path in inputs.items()
+        },
         "settings": settings,
         "software": software(),
     }
@@ -129,4 +154,8 @@ def provenance_of(inputs: dict[str, str | Path], settings: dict[str, Any]) -> di
 
 def software() -> dict[str, str]:
     """Return the versions that decide a score."""
-    return {"tripleaudit": __version__, "python": platform.python_version(), "numpy": version("numpy")}
+    return {
+        "tripleaudit": __version__,
+        "python": platform.python_version(),
+        "numpy": version("numpy"),
+    }

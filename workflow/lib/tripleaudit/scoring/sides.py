@@ -36,13 +36,17 @@ def load_pair(
     """Read and align a gold file and a prediction file (the same file, if it stores both).
 
     Args:
-        gold: any corpus format; of stored predictions (``{"text", "predict", "truth"}``) the ``truth``.
+        gold: any corpus format; of stored predictions (``{"text", "predict", "truth"}``) the
+            ``truth``.
         predictions: any corpus format; of stored predictions the ``predict``.
         format: of the corpus files; ``auto`` to recognise it by its content.
-        columns: which column of them is what; of predictions in a form that is recognised from the content, nothing.
-        predicted_columns: which column of the predictions is what, wherever their form shows otherwise.
+        columns: which column of them is what; of predictions in a form that is recognised from the
+            content, nothing.
+        predicted_columns: which column of the predictions is what, wherever their form shows
+            otherwise.
         predicted_format: of the predictions alone.
-        missing: ``empty`` takes sentences without a prediction as without triples, which is warned of.
+        missing: ``empty`` takes sentences without a prediction as without triples, which is warned
+            of.
 
     Raises:
         UserError: a file cannot be read, or the two do not fit together.
@@ -51,7 +55,9 @@ def load_pair(
     if isinstance(predictions, Given):
         predictions.gold = right
     if predicted_columns or predicted_format != "auto":
-        guess = read_corpus(predictions, predicted_format, columns=predicted_columns, side="predict").sentences
+        guess = read_corpus(
+            predictions, predicted_format, columns=predicted_columns, side="predict"
+        ).sentences
     elif not isinstance(predictions, Given) and without_texts(predictions):
         guess = _completed(predictions, right)
     else:
@@ -60,12 +66,15 @@ def load_pair(
         guess = _filled(right, guess, str(predictions))
     files = str(gold), str(predictions)
     if guess == right and all(map(os.path.isfile, files)) and filecmp.cmp(*files, shallow=False):
-        log.warning("%s: the same file as the gold %s, so that every triple is correct", predictions, gold)
+        log.warning(
+            "%s: the same file as the gold %s, so that every triple is correct", predictions, gold
+        )
     return right, align(right, guess, str(gold), str(predictions))
 
 
 def without_texts(path: str | Path, ids: bool = False) -> bool:
-    """Whether a file has rows of triples without texts, as programs answer and some packages dump their graphs.
+    """Whether a file has rows of triples without texts, as programs answer and some packages dump
+    their graphs.
 
     Args:
         path: of a file.
@@ -90,7 +99,9 @@ def holds_gold(path: str | Path) -> bool:
 
 
 def _is_recognised(path: Path) -> bool:
-    """Return whether a file is in a format that may have its texts elsewhere than in a column, as DyGIE++."""
+    """Return whether a file is in a format that may have its texts elsewhere than in a column,
+    as DyGIE++.
+    """
     try:
         detect_format(path)
     except UserError:
@@ -99,10 +110,12 @@ def _is_recognised(path: Path) -> bool:
 
 
 def _completed(path: str | Path, gold: Sequence[Sentence]) -> list[Sentence]:
-    """Return the sentences of the gold with what a file without texts says under their ids, or else in their order.
+    """Return the sentences of the gold with what a file without texts says under their ids, or else
+    in their order.
 
     Raises:
-        UserError: an id is none of the gold's or comes twice, or rows without ids are not one for each sentence.
+        UserError: an id is none of the gold's or comes twice, or rows without ids are not one for
+            each sentence.
     """
     side = Side("predict", path, PREDICTED_TRIPLES)
     listed, mapped = list(side.rows(read_any(path))), Mapped(predicts=True)
@@ -116,8 +129,14 @@ def _completed(path: str | Path, gold: Sequence[Sentence]) -> list[Sentence]:
     for number, (where, row) in enumerate(listed):
         name = str(row["id"]) if named else gold[number].id
         if name not in open_:
-            state = "comes a second time" if name in {each.id for each in gold} else "is no id of the gold"
-            raise UserError(f"{where}: {name!r} {state}; expected each id once, where there are no texts")
+            state = (
+                "comes a second time"
+                if name in {each.id for each in gold}
+                else "is no id of the gold"
+            )
+            raise UserError(
+                f"{where}: {name!r} {state}; expected each id once, where there are no texts"
+            )
         full = Row({**row, "id": name, "text": open_.pop(name)}, getattr(row, "left_out", ()))
         raw.append(mapped.sentence(full, where, number))
     corpus = build_corpus(raw, source=str(path), format="answers")
@@ -129,21 +148,29 @@ def _filled(gold: Sequence[Sentence], predictions: Sequence[Sentence], name: str
     """Return a prediction for every gold sentence, an empty one where there is none."""
     found, rest = partners(gold, predictions)
     if rest:
-        raise UserError(f"{name}: the prediction {rest[0].id!r} ({_shown(rest[0].text)}) is for no gold sentence")
+        raise UserError(
+            f"{name}: the prediction {rest[0].id!r} ({_shown(rest[0].text)}) is for no gold sentence"
+        )
     if absent := [right.id for right, guess in zip(gold, found, strict=True) if guess is None]:
         log.warning(
             "%s: %d of %d sentences have no prediction and count as without triples, such as %s",
             name, len(absent), len(gold), " and ".join(map(repr, absent[:2])),
         )  # fmt: skip
-    return [guess or Sentence(right.id, right.text) for right, guess in zip(gold, found, strict=True)]
+    return [
+        guess or Sentence(right.id, right.text) for right, guess in zip(gold, found, strict=True)
+    ]
 
 
 def load_side(
-    path: str | Path | Given, side: str, format: str = "auto", columns: Mapping[str, str] | None = None
+    path: str | Path | Given,
+    side: str,
+    format: str = "auto",
+    columns: Mapping[str, str] | None = None,
 ) -> list[Sentence]:
     """Read one file; ``side`` (``predict`` or ``truth``) says what to read of rows that hold both.
 
-    Predictions often have another format than the corpus, so theirs is recognised from the content wherever it shows.
+    Predictions often have another format than the corpus, so theirs is recognised from the content
+    wherever it shows.
     """
     if isinstance(path, Given):
         unnamed = side == "predict" and path.usual()
@@ -183,15 +210,27 @@ def align(
         )
     ordered = [guess for guess in found if guess]
     pairs = list(zip(gold, ordered, strict=True))
-    if any(right.id != guess.id for right, guess in pairs) and len({each.text for each in ordered}) < len(ordered):
-        log.warning("some texts stand several times; predictions for them are taken in the order that they have")
+    if any(right.id != guess.id for right, guess in pairs) and len(
+        {each.text for each in ordered}
+    ) < len(ordered):
+        log.warning(
+            "some texts stand several times; predictions for them are taken in the order that they have"
+        )
     if respaced := sum(right.text != guess.text for right, guess in pairs):
-        log.warning("%s: %d texts differ from %s in blanks or accents only", predictions_name, respaced, gold_name)
+        log.warning(
+            "%s: %d texts differ from %s in blanks or accents only",
+            predictions_name,
+            respaced,
+            gold_name,
+        )
     return ordered
 
 
-def partners(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> tuple[list[Sentence | None], list[Sentence]]:
-    """Return for each gold sentence the prediction with its id and text, else the next one with its text; and the rest.
+def partners(
+    gold: Sequence[Sentence], predictions: Sequence[Sentence]
+) -> tuple[list[Sentence | None], list[Sentence]]:
+    """Return for each gold sentence the prediction with its id and text, else the next one with its
+    text; and the rest.
 
     Texts are the same up to blanks and accents, in which copies of one corpus differ.
     """
@@ -200,8 +239,13 @@ def partners(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> tuple
     for number, guess in enumerate(predictions):
         free[folded(guess.text)][number] = guess
     alike = [free[folded(right.text)] for right in gold]
-    own = [same.pop(position.get(right.id, -1), None) for right, same in zip(gold, alike, strict=True)]
-    found = [guess or (same.pop(next(iter(same))) if same else None) for guess, same in zip(own, alike, strict=True)]
+    own = [
+        same.pop(position.get(right.id, -1), None) for right, same in zip(gold, alike, strict=True)
+    ]
+    found = [
+        guess or (same.pop(next(iter(same))) if same else None)
+        for guess, same in zip(own, alike, strict=True)
+    ]
     return found, [guess for same in free.values() for guess in same.values()]
 
 
@@ -210,7 +254,9 @@ def folded(text: str) -> str:
     if text.isascii():
         return "".join(text.split())
     decomposed = unicodedata.normalize("NFKD", text)
-    return "".join(char for char in decomposed if not char.isspace() and not unicodedata.combining(char))
+    return "".join(
+        char for char in decomposed if not char.isspace() and not unicodedata.combining(char)
+    )
 
 
 def _missing(gold: Sequence[Sentence], found: Sequence[Sentence | None]) -> str:

@@ -1,13 +1,16 @@
-"""Paired significance of differences between extractors, over sentences and trained runs, and Holm's correction.
+"""Paired significance of differences between extractors, over sentences and trained runs, and
+Holm's correction.
 
-With one trained run of each system the null hypothesis says that the two outputs on a sentence could as well be
-exchanged: approximate randomisation (Noreen 1989; Yeh 2000). It speaks of these two trained models.
+With one trained run of each system the null hypothesis says that the two outputs on a sentence
+could as well be exchanged: approximate randomisation (Noreen 1989; Yeh 2000). It speaks of these
+two trained models.
 
-With several runs (seeds) of each system it speaks of the systems. Exchanging sentences alone would take the luck of the
-runs for skill, more so the more sentences there are, so a difference under the null hypothesis has two parts here: the
-exchange of sentences, scaled to what sentences tell apart the *systems* (without what tells apart runs of one system);
-and the luck of the runs, Student's t with the runs' own spread. Exchanging whole runs cannot do it: with three runs of
-each, only 20 exchanges exist, and no p-value is below 0.1.
+With several runs (seeds) of each system it speaks of the systems. Exchanging sentences alone would
+take the luck of the runs for skill, more so the more sentences there are, so a difference under the
+null hypothesis has two parts here: the exchange of sentences, scaled to what sentences tell apart
+the *systems* (without what tells apart runs of one system); and the luck of the runs, Student's t
+with the runs' own spread. Exchanging whole runs cannot do it: with three runs of each, only 20
+exchanges exist, and no p-value is below 0.1.
 """
 
 import math
@@ -46,8 +49,8 @@ def randomisation_test(
     """Return the two-sided p-value of the difference of one micro score between two systems.
 
     Args:
-        first, second: counts ``[sentences, 3]`` on the same sentences, or ``[sentences, runs, 3]``: the statistic is
-            then the difference of the means over runs.
+        first, second: counts ``[sentences, 3]`` on the same sentences, or ``[sentences, runs, 3]``:
+            the statistic is then the difference of the means over runs.
         shuffles: number of draws from the null hypothesis.
         shared: whether the runs of both, one by one, share a seed.
         same_models: whether they are, one by one, the same trained models under two conditions.
@@ -67,7 +70,9 @@ def randomisation_test(
             own, of_runs = 1.0, float(unresampled_luck(luck, first, second)[column])
         else:
             own, least = _spreads(first, second, column)
-            of_runs = max(float(luck), least)  # runs differ at least by what the sentences say about each of them
+            of_runs = max(
+                float(luck), least
+            )  # runs differ at least by what the sentences say about each of them
         null = null * own + math.sqrt(of_runs) * random.standard_t(freedom, size=shuffles)
     return (int((np.abs(null) >= observed - 1e-12).sum()) + 1) / (shuffles + 1)
 
@@ -75,14 +80,22 @@ def randomisation_test(
 def _exchanges(
     first: np.ndarray, second: np.ndarray, column: int, shuffles: int, random: np.random.Generator
 ) -> np.ndarray:
-    """Differences ``[shuffles]`` after exchanging the outputs of all runs on a random half of the sentences."""
-    # Only the difference of the two count rows matters for an exchange, so equal differences are drawn together.
-    steps, frequencies = np.unique((second - first).reshape(len(first), -1), axis=0, return_counts=True)
+    """Differences ``[shuffles]`` after exchanging the outputs of all runs on a random half of
+    the sentences.
+    """
+    # Only the difference of the two count rows matters for an exchange, so equal differences are
+    # drawn together.
+    steps, frequencies = np.unique(
+        (second - first).reshape(len(first), -1), axis=0, return_counts=True
+    )
     steps, frequencies = steps[steps.any(axis=1)], frequencies[steps.any(axis=1)]
     if not len(steps):
         return np.zeros(shuffles)
     order = np.argsort(frequencies, kind="stable")
-    steps, frequencies = steps[order].astype(np.float32), frequencies[order]  # exact for counts below 2^24
+    steps, frequencies = (
+        steps[order].astype(np.float32),
+        frequencies[order],
+    )  # exact for counts below 2^24
     singles = int((frequencies == 1).sum())
     found = np.empty(shuffles)
     step = max(1, _CELLS_AT_ONCE // len(steps))
@@ -91,7 +104,9 @@ def _exchanges(
         swaps = np.empty((size, len(steps)), dtype=np.float32)
         bits = random.integers(0, 256, size=(size, -(-singles // 8)), dtype=np.uint8)
         swaps[:, :singles] = np.unpackbits(bits, axis=1, count=singles)
-        swaps[:, singles:] = random.binomial(frequencies[singles:], 0.5, size=(size, len(steps) - singles))
+        swaps[:, singles:] = random.binomial(
+            frequencies[singles:], 0.5, size=(size, len(steps) - singles)
+        )
         moved = (swaps @ steps).astype(np.float64).reshape(size, *first.shape[1:])
         totals = first.sum(axis=0) + moved, second.sum(axis=0) - moved
         one, other = (scores_of(total)[..., column] for total in totals)
@@ -103,8 +118,8 @@ def _spreads(first: np.ndarray, second: np.ndarray, column: int) -> tuple[float,
     """Where the variance of a difference of two means over runs comes from.
 
     Returns:
-        share of the sentences' standard deviation that is the systems' own (0 to 1); variance that runs have already
-        because they differ sentence by sentence.
+        share of the sentences' standard deviation that is the systems' own (0 to 1); variance that
+        runs have already because they differ sentence by sentence.
     """
     influence = [influence_of(side, column) for side in (first, second)]  # [sentences, runs] each
     runs = first.shape[1]
@@ -116,7 +131,9 @@ def _spreads(first: np.ndarray, second: np.ndarray, column: int) -> tuple[float,
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return Holm-adjusted p-values in the given order: comparing each with alpha controls the family-wise error."""
+    """Return Holm-adjusted p-values in the given order: comparing each with alpha controls the
+    family-wise error.
+    """
     order = sorted(range(len(p_values)), key=p_values.__getitem__)
     steps = (min(1.0, (len(p_values) - rank) * p_values[index]) for rank, index in enumerate(order))
     adjusted = dict(zip(order, accumulate(steps, max), strict=True))

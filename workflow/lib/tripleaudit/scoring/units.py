@@ -1,7 +1,9 @@
-"""Units of resampling: sentences that are drawn, or exchanged, together because they are not independent.
+"""Units of resampling: sentences that are drawn, or exchanged, together because they are not
+independent.
 
-The variants of one sentence (augmented test sets) always form one unit. With the unit ``shared-triple``, sentences
-that share a gold triple, directly or through other sentences, form one as well.
+The variants of one sentence (augmented test sets) always form one unit. With the unit
+``shared-triple``, sentences that share a gold triple, directly or through other sentences, form one
+as well.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -43,11 +45,13 @@ def connected_groups(keys: Sequence[Iterable[Hashable]]) -> list[int]:
 
 
 def triple_groups(sentences: Sequence[Sentence], originals: Sequence[str]) -> list[str]:
-    """Return for each sentence the id of the first sentence of its group of sentences that share gold triples.
+    """Return for each sentence the id of the first sentence of its group of sentences that share
+    gold triples.
 
     Args:
         sentences: of a test set.
-        originals: the id of each sentence; of a variant, that of its original. Variants of one are in one group.
+        originals: the id of each sentence; of a variant, that of its original. Variants of one are
+            in one group.
     """
     keys: list[list[Hashable]] = []
     for sentence, original in zip(sentences, originals, strict=True):
@@ -56,7 +60,9 @@ def triple_groups(sentences: Sequence[Sentence], originals: Sequence[str]) -> li
 
 
 def sum_by_unit(counts: np.ndarray, units: Sequence[str]) -> np.ndarray:
-    """Sum counts ``[sentences, ...]`` over the sentences of each unit, ``[units, ...]`` in order of appearance."""
+    """Sum counts ``[sentences, ...]`` over the sentences of each unit, ``[units, ...]`` in order
+    of appearance.
+    """
     positions = {unit: position for position, unit in enumerate(dict.fromkeys(units))}
     if len(positions) == len(counts):
         return counts
@@ -66,9 +72,11 @@ def sum_by_unit(counts: np.ndarray, units: Sequence[str]) -> np.ndarray:
 
 
 def design_effect(counts: np.ndarray, units: Sequence[str]) -> float | None:
-    """Return the variance of F1 over units divided by the variance over sentences that are taken as independent.
+    """Return the variance of F1 over units divided by the variance over sentences that are taken as
+    independent.
 
-    Both are variances of the linearised score. 1 means that the sentences of a unit are as different as others.
+    Both are variances of the linearised score. 1 means that the sentences of a unit are as
+    different as others.
 
     Args:
         counts: ``[sentences, 3]`` (correct, predicted, gold).

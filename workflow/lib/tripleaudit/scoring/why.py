@@ -1,6 +1,8 @@
-"""Why a score is low for another reason than the extractor: names, case, blanks, form of Unicode, order, direction.
+"""Why a score is low for another reason than the extractor: names, case, blanks, form of Unicode,
+order, direction.
 
-Each hint comes from counting again with one difference forgiven, so that it says how many triples it concerns.
+Each hint comes from counting again with one difference forgiven, so that it says how many triples
+it concerns.
 """
 
 import unicodedata
@@ -30,8 +32,14 @@ def _parts(write: Callable[[str], str]) -> Callable[[Strings], Strings]:
 FORGIVEN: Final[dict[str, Callable[[Strings], Strings]]] = {
     "if case did not count": _parts(str.casefold),
     "if blanks did not count": _parts(lambda part: "".join(part.split())),
-    "if the form of Unicode did not count (NFC, NFD)": _parts(lambda part: unicodedata.normalize("NFC", part)),
-    "if relations were compared without case, blanks and punctuation": lambda t: (t[0], bare(t[1]), t[2]),
+    "if the form of Unicode did not count (NFC, NFD)": _parts(
+        lambda part: unicodedata.normalize("NFC", part)
+    ),
+    "if relations were compared without case, blanks and punctuation": lambda t: (
+        t[0],
+        bare(t[1]),
+        t[2],
+    ),
     "if case, blanks and punctuation did not count (--matching normalised)": _parts(bare),
     "if the relation did not count (--matching pairs)": lambda triple: (triple[0], "", triple[2]),
 }
@@ -46,27 +54,35 @@ _turned: Final[Callable[[Strings], Strings]] = itemgetter(2, 1, 0)
 def hints(
     gold: Sequence[Sentence], predictions: Sequence[Sentence], total: Micro, matching: str = PRIMARY
 ) -> list[str]:
-    """Return sentences about what may be wrong with the files rather than with the extractor; none where all is well.
+    """Return sentences about what may be wrong with the files rather than with the extractor; none
+    where all is well.
 
     Args:
         gold, predictions: the same sentences in the same order.
     """
     if not total.gold:
-        return ["the gold sentences have no triples, so that every score is 0 whatever is predicted"]
+        return [
+            "the gold sentences have no triples, so that every score is 0 whatever is predicted"
+        ]
     if not total.predicted:
         return ["no triple is predicted for any sentence"]
     found, gained = _differences(gold, predictions, total, matching)
     if not found and total.correct == 0 and gained < max(1, SHARE * total.gold):
-        found.append("no predicted triple is correct, whatever difference is forgiven: are these the same sentences?")
+        found.append(
+            "no predicted triple is correct, whatever difference is forgiven: are these the same sentences?"
+        )
     return found
 
 
-def reasons(gold: Sequence[Sentence], predictions: Sequence[Sentence], relations: Collection[str] = ()) -> list[str]:
-    """Return :func:`hints` where a system finds next to nothing, or where most that it finds is written differently.
+def reasons(
+    gold: Sequence[Sentence], predictions: Sequence[Sentence], relations: Collection[str] = ()
+) -> list[str]:
+    """Return :func:`hints` where a system finds next to nothing, or where most that it finds is
+    written differently.
 
     Args:
-        gold, predictions: the same sentences in the same order.
-        relations: of the corpus; where ``gold`` is a part of it, a name that others of its sentences have is known.
+        gold, predictions: the same sentences in the same order. relations: of the corpus; where
+        ``gold`` is a part of it, a name that others of its sentences have is known.
     """
     total = micro(sentence_counts(gold, predictions))
     if not total.gold:
@@ -87,22 +103,37 @@ def _differences(
     """Return what stands between the two sides, and how many triples most of it costs."""
     right, guess = ([_strings(each, matching) for each in side] for side in (gold, predictions))
     plain, least = _correct(right, guess), max(1, SHARE * total.gold)
-    gains = {text: _correct(_written(right, write), _written(guess, write)) - plain for text, write in FORGIVEN.items()}
-    gains[TURNED] = _correct(right, [each | {_turned(triple) for triple in each} for each in guess]) - plain
+    gains = {
+        text: _correct(_written(right, write), _written(guess, write)) - plain
+        for text, write in FORGIVEN.items()
+    }
+    gains[TURNED] = (
+        _correct(right, [each | {_turned(triple) for triple in each} for each in guess]) - plain
+    )
     for text, order in ORDERS.items():
-        gains[f"if predicted triples were {text}"] = _correct(right, _written(guess, itemgetter(*order))) - plain
-    found = [*_relations(right, guess, relations), *_offsets_and_types(gold, predictions, total, matching, plain)]
+        gains[f"if predicted triples were {text}"] = (
+            _correct(right, _written(guess, itemgetter(*order))) - plain
+        )
+    found = [
+        *_relations(right, guess, relations),
+        *_offsets_and_types(gold, predictions, total, matching, plain),
+    ]
     stated = 0
     for text, gain in gains.items():
-        # a wider difference is stated only if it gains more than those before it; none of them exchanges entities
+        # a wider difference is stated only if it gains more than those before it; none of them
+        # exchanges entities
         if gain >= least and (gain > stated or text == TURNED):
-            found.append(f"{gain} more triples would be correct {text}{_example(right, guess, text)}")
+            found.append(
+                f"{gain} more triples would be correct {text}{_example(right, guess, text)}"
+            )
             stated = max(stated, gain)
     return found, max(gains.values())
 
 
 def _strings(sentence: Sentence, matching: str) -> set[Strings]:
-    """Return the triples of a sentence as a rule writes them; of one that compares offsets, as they are."""
+    """Return the triples of a sentence as a rule writes them; of one that compares offsets, as
+    they are.
+    """
     found = reduced(sentence.triples, matching)
     if all(isinstance(part, str) for triple in found for part in triple):
         return {tuple(map(str, triple)) for triple in found}
@@ -110,9 +141,15 @@ def _strings(sentence: Sentence, matching: str) -> set[Strings]:
 
 
 def _offsets_and_types(
-    gold: Sequence[Sentence], predictions: Sequence[Sentence], total: Micro, matching: str, plain: int
+    gold: Sequence[Sentence],
+    predictions: Sequence[Sentence],
+    total: Micro,
+    matching: str,
+    plain: int,
 ) -> Iterator[str]:
-    """Say what a rule costs that compares types of entities, or their offsets, as well as their strings."""
+    """Say what a rule costs that compares types of entities, or their offsets, as well as their
+    strings.
+    """
     least, correct = max(1, SHARE * total.gold), total.correct
     if MATCHINGS[matching].typed:
         placed = micro(sentence_counts(gold, predictions, "exact-span")).correct
@@ -135,9 +172,13 @@ def _typed(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> str:
     return ""
 
 
-def _relations(right: list[set[Strings]], guess: list[set[Strings]], others: Collection[str]) -> Iterator[str]:
+def _relations(
+    right: list[set[Strings]], guess: list[set[Strings]], others: Collection[str]
+) -> Iterator[str]:
     # equally frequent ones by name, for sets have another order in each process
-    known, named = (Counter(sorted(triple[1] for each in side for triple in each)) for side in (right, guess))
+    known, named = (
+        Counter(sorted(triple[1] for each in side for triple in each)) for side in (right, guess)
+    )
     unknown = [name for name, _ in named.most_common() if name not in known and name not in others]
     count = sum(named[name] for name in unknown)
     if len(unknown) == len(named):

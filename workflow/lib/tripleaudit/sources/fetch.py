@@ -12,7 +12,9 @@ from tripleaudit.sources.download import download, download_model, download_whee
 from tripleaudit.sources.source import Source, parse_source
 
 MODEL_FILES = (".safetensors", ".gguf", ".json", ".txt", ".model", ".tiktoken", ".jinja")
-"""Suffixes of the files of a model that are fetched: weights that hold no code, vocabularies and configurations."""
+"""Suffixes of the files of a model that are fetched: weights that hold no code, vocabularies and
+configurations.
+"""
 _WEIGHTS = (".safetensors", ".gguf")
 _PICKLES = (".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".h5", ".joblib", ".npy", ".npz")
 
@@ -26,13 +28,14 @@ def fetch(
     size: int | None = None,
     unverified: bool = False,
 ) -> Path:
-    """Fetch a source to ``destination`` (a file, or a folder if the source is one), which is replaced if it exists.
+    """Fetch a source to ``destination`` (a file, or a folder if the source is one), which is
+    replaced if it exists.
 
     Args:
-        model: take only weights that hold no code (safetensors, GGUF), vocabularies and configurations, and insist on
-            weights.
-        sha256, size: of the file, archive or wheel that is transferred, in bytes; of a source in parts, of the file
-            that they make.
+        model: take only weights that hold no code (safetensors, GGUF), vocabularies and
+            configurations, and insist on weights.
+        sha256, size: of the file, archive or wheel that is transferred, in bytes; of a source in
+            parts, of the file that they make.
         unverified: allow a download without ``sha256``; the caller then checks the content.
 
     Raises:
@@ -47,7 +50,9 @@ def fetch(
     if source.kind == "hub" and not model:
         raise UserError(f"{source}: a hub id names a model or a data set, not a single file")
     destination.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=destination.parent, prefix=f".{destination.name}.") as folder:
+    with tempfile.TemporaryDirectory(
+        dir=destination.parent, prefix=f".{destination.name}."
+    ) as folder:
         work = Path(folder)
         result = work / "result"
         if source.kind == "hub":
@@ -87,7 +92,9 @@ def _transfer(source: Source, work: Path, sha256: str | None, size: int | None) 
 
 
 def _joined(source: Source, work: Path) -> Path:
-    """Fetch the parts one after another, each gone before the next comes, and return the file that they make."""
+    """Fetch the parts one after another, each gone before the next comes, and return the file
+    that they make.
+    """
     whole = work / "whole"
     with whole.open("wb") as sink:
         for part in source.parts:
@@ -101,7 +108,9 @@ def _joined(source: Source, work: Path) -> Path:
 
 
 def _take(source: Source, transferred: Path, result: Path, model: bool) -> list[str]:
-    """Copy or unpack what was asked for to ``result``; return the names of the files of a model that were not."""
+    """Copy or unpack what was asked for to ``result``; return the names of the files of a model
+    that were not.
+    """
 
     def wanted(name: str) -> bool:
         return not model or PurePosixPath(name).suffix.lower() in MODEL_FILES
@@ -133,8 +142,12 @@ def _check_model(source: Source, result: Path, left: list[str]) -> None:
     there = [*names, *(path.name for path in result.rglob("*"))]
     if not any(name.endswith(_WEIGHTS) for name in there):
         pickles = [name for name in names if name.endswith(_PICKLES)]
-        found = f" (found {', '.join(pickles[:3])}, which can run code when loaded)" if pickles else ""
-        raise UserError(f"{source}: there are no .safetensors or .gguf weights{found}, expected some")
+        found = (
+            f" (found {', '.join(pickles[:3])}, which can run code when loaded)" if pickles else ""
+        )
+        raise UserError(
+            f"{source}: there are no .safetensors or .gguf weights{found}, expected some"
+        )
 
 
 def _move(result: Path, destination: Path, work: Path) -> None:

@@ -1,4 +1,5 @@
-"""The registry of known models and corpora in ``data/registry``; light enough for the workflow to import.
+"""The registry of known models and corpora in ``data/registry``; light enough for the workflow to
+import.
 
 The classes below are the entries of its two files, which the tests check.
 """
@@ -19,7 +20,10 @@ from tripleaudit.core.yaml_files import LOADER
 from tripleaudit.sources.source import Source, parse_source
 
 FOLDER = DATA / "registry"
-CORPORA, MODELS = "corpora.yaml", "models.yaml"  # a job depends on its own entries alone, which its rule names
+CORPORA, MODELS = (
+    "corpora.yaml",
+    "models.yaml",
+)  # a job depends on its own entries alone, which its rule names
 SPLITS = ("train", "valid", "test")
 
 Files = Annotated[tuple[Text, ...], AsTuple]
@@ -54,8 +58,8 @@ class RawFile(Section):
 
     Attributes:
         name: path below ``raw_root`` (or below the folder of downloads).
-        repository, path: where it is published; ``source`` is its public address, None if it cannot be fetched; then
-            ``page`` says where to get it. They do not decide what is made of it.
+        repository, path: where it is published; ``source`` is its public address, None if it cannot
+            be fetched; then ``page`` says where to get it. They do not decide what is made of it.
         sha256, size: of the published file; None if not known.
         expect: the counts to check where there is no hash, one of several.
         format: name of its reader, None for files that are no corpus of their own.
@@ -78,7 +82,9 @@ class RawFile(Section):
 
 
 class Split(Section):
-    """A split made of whole files: ``files`` in this order, less the texts of ``without`` and the items ``drop``."""
+    """A split made of whole files: ``files`` in this order, less the texts of ``without`` and
+    the items ``drop``.
+    """
 
     files: Files
     without: Files = ()
@@ -86,9 +92,11 @@ class Split(Section):
 
 
 class Division(Section):
-    """Splits made by dividing files: at random by weight (``parts``), or by the ids of other files (``like``).
+    """Splits made by dividing files: at random by weight (``parts``), or by the ids of other files
+    (``like``).
 
-    ``zero_texts`` are JSON lists of labelled texts; those that ``files`` do not have are sentences with zero triples.
+    ``zero_texts`` are JSON lists of labelled texts; those that ``files`` do not have are sentences
+    with zero triples.
     """
 
     files: Files
@@ -99,7 +107,8 @@ class Division(Section):
 
 
 class Zero(Section):
-    """Zero-triple sentences that a raw corpus adds to the splits (:mod:`tripleaudit.corpora.divide`).
+    """Zero-triple sentences that a raw corpus adds to the splits
+    (:mod:`tripleaudit.corpora.divide`).
 
     Attributes:
         files: the raw corpus.
@@ -121,15 +130,21 @@ def _of_files(value: Any) -> Any:
 
 
 class RegisteredCorpus(Section):
-    """A corpus by name, how its splits are made of files, and the corpora that hold its published protocol sets."""
+    """A corpus by name, how its splits are made of files, and the corpora that hold its
+    published protocol sets.
+    """
 
     name: str = ""
     title: Text
-    whole: Mapping[SplitName, Annotated[Split, BeforeValidator(_of_files)]] = Field({}, alias="splits")
+    whole: Mapping[SplitName, Annotated[Split, BeforeValidator(_of_files)]] = Field(
+        {}, alias="splits"
+    )
     division: Division | None = Field(None, alias="divide")
     needs: Mapping[str, Files] = {}
     zero: Zero | None = None
-    sizes: Mapping[SplitName, Number] = Field({}, alias="sentences", repr=False)  # of each split, where known
+    sizes: Mapping[SplitName, Number] = Field(
+        {}, alias="sentences", repr=False
+    )  # of each split, where known
     published: Mapping[str, str] = Field({}, repr=False)  # protocol -> corpus
 
     @property
@@ -145,7 +160,9 @@ class RegisteredCorpus(Section):
             UserError: the corpus has no such split.
         """
         if split not in self.splits:
-            raise UserError(f"corpus {self.name!r} has no split {split!r}, expected one of {', '.join(self.splits)}")
+            raise UserError(
+                f"corpus {self.name!r} has no split {split!r}, expected one of {', '.join(self.splits)}"
+            )
         if split in self.whole:
             # which raw sentences have zero triples depends on the sentences of every split
             plans = [plan for name, plan in self.whole.items() if self.zero or name == split]
@@ -184,7 +201,9 @@ def find_model(name: str) -> Model:
     """Return the registered model of this name, else a model of the source that ``name`` spells."""
     if name in models():
         return models()[name]
-    return Model.model_construct(name=name, title=name, source=parse_source(name), licence="not stated")
+    return Model.model_construct(
+        name=name, title=name, source=parse_source(name), licence="not stated"
+    )
 
 
 def corpus(name: str) -> RegisteredCorpus:
@@ -199,7 +218,9 @@ def _known(kind: str, name: str, entries: Mapping[str, Entry]) -> Entry:
 
 
 def raw_file(name: str) -> RawFile:
-    """Return a registered raw file by its path below ``raw_root``; raises :class:`UserError` where none has it."""
+    """Return a registered raw file by its path below ``raw_root``; raises :class:`UserError`
+    where none has it.
+    """
     if name not in raw_files():
         raise UserError(f"raw file {name!r} is not registered in {FOLDER.name}/{CORPORA}")
     return raw_files()[name]

@@ -8,8 +8,8 @@
 ``(source + source + …)``                              files that make one file, one behind another
 =====================================================  ==========================================================
 
-``!/inner/path`` after a local or ``https`` archive (zip, wheel, tar, tar.gz), or after one in parts, names a member of
-it, too. Parts are files, members of archives or of wheels.
+``!/inner/path`` after a local or ``https`` archive (zip, wheel, tar, tar.gz), or after one in
+parts, names a member of it, too. Parts are files, members of archives or of wheels.
 """
 
 import re
@@ -60,13 +60,17 @@ def parse_source(text: str) -> Source:
         UserError: the name is of none of the five forms, or asks for an unencrypted download.
     """
     if not isinstance(text, str) or not text.strip():
-        raise UserError(f"source {text!r}: expected a path, an https URL, hub:org/name or pypi:name==version!/path")
+        raise UserError(
+            f"source {text!r}: expected a path, an https URL, hub:org/name or pypi:name==version!/path"
+        )
     text = text.strip()
     if text.startswith("("):
         return _parsed_parts(text)
     if text.startswith("hub:"):
         if not (match := _HUB.fullmatch(text[4:])):
-            raise UserError(f"source {text!r}: expected hub:organisation/name or hub:organisation/name@revision")
+            raise UserError(
+                f"source {text!r}: expected hub:organisation/name or hub:organisation/name@revision"
+            )
         return Source("hub", match["name"], match["version"])
     body, separator, inner = text.partition("!/")
     inner = _checked_inner(text, inner) if separator else None
@@ -80,10 +84,14 @@ def parse_source(text: str) -> Source:
         if not parts.hostname:
             raise UserError(f"source {text!r}: the URL has no host")
         if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
-            raise UserError(f"source {text!r}: only https is allowed, except from this machine itself")
+            raise UserError(
+                f"source {text!r}: only https is allowed, except from this machine itself"
+            )
         return Source("https", body, None, inner)
     if "://" in body:
-        raise UserError(f"source {text!r}: {parts.scheme} is not supported, expected https, hub: or pypi:")
+        raise UserError(
+            f"source {text!r}: {parts.scheme} is not supported, expected https, hub: or pypi:"
+        )
     return Source("local", body, None, inner)
 
 
@@ -91,7 +99,9 @@ def _parsed_parts(text: str) -> Source:
     body, closing, end = text.rpartition(")")
     parts = tuple(parse_source(part) for part in body[1:].split(" + ")) if closing else ()
     if len(parts) < 2 or any(part.kind in ("hub", "parts") for part in parts):
-        raise UserError(f"source {text!r}: expected (part + part) or (part + part)!/path, each part a file")
+        raise UserError(
+            f"source {text!r}: expected (part + part) or (part + part)!/path, each part a file"
+        )
     if end and not end.startswith("!/"):
         raise UserError(f"source {text!r}: expected nothing, or !/path, behind the parts")
     inner = _checked_inner(text, end[2:]) if end else None
@@ -99,6 +109,10 @@ def _parsed_parts(text: str) -> Source:
 
 
 def _checked_inner(text: str, inner: str) -> str:
-    if inner.startswith("/") or any(part in ("..", "") for part in inner.rstrip("/").split("/")) and inner:
+    if (
+        inner.startswith("/")
+        or any(part in ("..", "") for part in inner.rstrip("/").split("/"))
+        and inner
+    ):
         raise UserError(f"source {text!r}: the path after '!/' leaves the archive")
     return inner.rstrip("/")

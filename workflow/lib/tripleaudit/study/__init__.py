@@ -1,1 +1,3 @@
-"""The plan of a study: what follows from its configuration, and everything that is wrong with it."""
+"""The plan of a study: what follows from its configuration, and everything that is wrong with
+it.
+"""

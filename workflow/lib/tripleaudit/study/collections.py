@@ -1,4 +1,6 @@
-"""The section ``collections``: which texts are read by which of the study's models, and where the triples lie."""
+"""The section ``collections``: which texts are read by which of the study's models, and where
+the triples lie.
+"""
 
 import json
 from collections.abc import Iterator
@@ -31,14 +33,18 @@ class Collection(Section):
     id_column: Text = "id"
     """The same for the id; rows without one are called by file and number."""
     extractor: Text
-    """An extractor that the study trains, the folder of a trained one, or one of its `systems` that reads texts."""
+    """An extractor that the study trains, the folder of a trained one, or one of its `systems`
+    that reads texts.
+    """
     gate: str | None
     """The zero-cardinality classifier that reads every sentence first, zcc-binary or zcc-mcml of the study or the
     folder of a trained one; null for none."""
     corpus: str | None = None
     """The corpus that extractor and gate are trained on; by default the study's only one."""
     trainset: str = "original-nz"
-    """The training set of the extractor, protocol and setting; behind a gate, original-nz is the usual one."""
+    """The training set of the extractor, protocol and setting; behind a gate, original-nz is the
+    usual one.
+    """
     noise: Literal["none", "noising"] = "none"
     """Whether the extractor is the one trained with Entity Noising."""
     seed: Seed | None = None
@@ -48,9 +54,13 @@ class Collection(Section):
     batch_size: Batch = 64
     """Sentences at a time."""
     block: int = Field(20000, ge=1)
-    """Rows that are read, extracted, written and, if they are lost, made again together; each block is a file."""
+    """Rows that are read, extracted, written and, if they are lost, made again together; each
+    block is a file.
+    """
     jobs: Number = 1
-    """Jobs that the blocks are divided among; on a cluster each runs on a node and a GPU of its own."""
+    """Jobs that the blocks are divided among; on a cluster each runs on a node and a GPU of its
+    own.
+    """
     workers: Number = 1
     """Processes of a job that hold gate and extractor; they share the job's GPU."""
     max_chars: Number = 10000
@@ -58,7 +68,9 @@ class Collection(Section):
     write: Literal["all", "triples"] = "all"
     """Write every sentence (as scoring needs it), or only those with triples."""
     on_error: Literal["stop", "skip"] = "stop"
-    """Lines that are not UTF-8, not JSON or without text: stop with an error, or count and skip them."""
+    """Lines that are not UTF-8, not JSON or without text: stop with an error, or count and skip
+    them.
+    """
     mem_mb: int = Field(4000, ge=500)
     """Memory that a job on a cluster asks for, for each worker."""
     runtime: Runtime = "4h"
@@ -81,7 +93,9 @@ class Collections:
         return self.section[name]
 
     def problems(self) -> Iterator[str]:
-        """Yield one sentence for each model that the study neither trains nor finds, and for texts that are missing."""
+        """Yield one sentence for each model that the study neither trains nor finds, and for
+        texts that are missing.
+        """
         for name, section in self.section.items():
             yield from self._problems_of_models(name, section)
             yield from refused(f"collections/{name}/files", self.texts, name)
@@ -97,7 +111,9 @@ class Collections:
             known = ", ".join(self.study.corpora) or "none"
             yield f"collections/{name}/corpus: expected the corpus whose extractor reads it; known are {known}"
             return
-        runs, classifiers = ([run.path for run in part] for part in (self.study.runs, self.study.classifier_runs))
+        runs, classifiers = (
+            [run.path for run in part] for part in (self.study.runs, self.study.classifier_runs)
+        )
         for key, model, run, known in (
             ("extractor", section.extractor, self.model_run(name), runs),
             ("gate", section.gate, self.gate_run(name), classifiers),
@@ -108,16 +124,21 @@ class Collections:
                     f"({_some(known)}) or the folder of a trained model"
                 )
             elif run is None and model is not None and model not in self.study.systems.given:
-                yield from refused(f"collections/{name}/{key}", saved_extractor_name, shipped(model))
+                yield from refused(
+                    f"collections/{name}/{key}", saved_extractor_name, shipped(model)
+                )
 
     def texts(self, name: str) -> list[str]:
-        """Return the text files of a collection that lie on this machine; addresses of stores are not looked at.
+        """Return the text files of a collection that lie on this machine; addresses of stores are
+        not looked at.
 
         Raises:
             UserError: an entry stands for no file.
         """
         files = self.section[name].files
-        return [file.name for file in text_files([entry for entry in files if not is_remote(entry)])]
+        return [
+            file.name for file in text_files([entry for entry in files if not is_remote(entry)])
+        ]
 
     def threads(self, wildcards: Any) -> int:
         """Return the threads of a collection's job: those of the workers, and its own."""
@@ -132,7 +153,9 @@ class Collections:
         return self.model(wildcards.collection) + self.gate(wildcards.collection)
 
     def addresses(self, wildcards: Any) -> list[str]:
-        """Return the entries of a collection that lie in a store, which is looked at when the job runs."""
+        """Return the entries of a collection that lie in a store, which is looked at when the
+        job runs.
+        """
         return [entry for entry in self.section[wildcards.collection].files if is_remote(entry)]
 
     def extractor(self, name: str) -> str:
@@ -141,7 +164,9 @@ class Collections:
         return "" if is_folder(model) else model
 
     def model_run(self, name: str) -> str | None:
-        """Return the path of the run whose model extracts (:attr:`.study.Run.path`), None for a folder."""
+        """Return the path of the run whose model extracts (:attr:`.study.Run.path`), None for a
+        folder.
+        """
         section = self.section[name]
         if is_folder(section.extractor) or self.system(name):
             return None
@@ -194,7 +219,11 @@ class Collections:
     def identity(self, wildcards: Any) -> dict[str, Any]:
         """Return what decides the answers of a collection's system, if it has one."""
         system = self.system(wildcards.collection)
-        return self.study.systems.identity(self._corpus(self.section[wildcards.collection]), system) if system else {}
+        return (
+            self.study.systems.identity(self._corpus(self.section[wildcards.collection]), system)
+            if system
+            else {}
+        )
 
     def gate(self, name: str) -> list[str]:
         """Return the weights of the classifier before it, if there is one."""
@@ -224,9 +253,13 @@ class Collections:
         return options_of(values)
 
     def deciding_options(self, wildcards: Any) -> list[str]:
-        """Return the options that decide the triples besides texts, their reading and the models."""
+        """Return the options that decide the triples besides texts, their reading and the
+        models.
+        """
         section = self.section[wildcards.collection]
-        return options_of({"threshold": section.threshold, "only-triples": section.write == "triples"})
+        return options_of(
+            {"threshold": section.threshold, "only-triples": section.write == "triples"}
+        )
 
     def speed_options(self, wildcards: Any, input: Any) -> list[str]:
         """Return the options that change the speed alone."""
@@ -239,7 +272,11 @@ class Collections:
 
     def mem_mb(self, wildcards: Any, attempt: int) -> int:
         """Return the memory of all workers together."""
-        return self.section[wildcards.collection].workers * self.section[wildcards.collection].mem_mb * attempt
+        return (
+            self.section[wildcards.collection].workers
+            * self.section[wildcards.collection].mem_mb
+            * attempt
+        )
 
     def _weights(self, run: str | None, model: str) -> str:
         folder = f"{self.study.paths.study}/models/{run}" if run else shipped(model)

@@ -48,7 +48,9 @@ HEADING = "Configuration is not usable:"
 
 def _has_nz(settings: list[str]) -> list[str]:
     if "nz" not in settings:
-        raise PydanticCustomError("nz", "expected nz, alone or with wz, got {got}", {"got": repr(settings)})
+        raise PydanticCustomError(
+            "nz", "expected nz, alone or with wz, got {got}", {"got": repr(settings)}
+        )
     return settings
 
 
@@ -70,7 +72,9 @@ class Scoring(Section):
     seed: Seed = 0
     """Seed of the resampling."""
     unit: Annotated[str, among(UNITS)] = SENTENCE
-    """Unit of resampling: each sentence with its variants, or `shared-triple`: sentences that share a gold triple."""
+    """Unit of resampling: each sentence with its variants, or `shared-triple`: sentences that
+    share a gold triple.
+    """
     gate: Share | None = None
     """Score of a classifier above which a sentence has triples and passes; 0.5 if not given."""
 
@@ -79,17 +83,25 @@ class StudyConfig(Section):
     """One study, corpora x protocols x settings x extractors x noising x seeds x tables."""
 
     study: str = Field(max_length=60, pattern=NAME)
-    """Name of the study; everything it makes lies in results/<study>. Letters, digits, dot, dash, underscore."""
+    """Name of the study; everything it makes lies in results/<study>. Letters, digits, dot,
+    dash, underscore.
+    """
     description: str = ""
     """One or two sentences on what the study asks; printed at the top of its report."""
     raw_root: str | None = None
-    """Folder with local copies of the raw files (the layout of the registry's `raw` paths); null downloads them."""
+    """Folder with local copies of the raw files (the layout of the registry's `raw` paths); null
+    downloads them.
+    """
     seeds: Annotated[list[Seed], Unique] = Field([1], min_length=1)
     """Random seeds; every training is repeated once for each."""
     gpu: Annotated[Any, among(("auto", 0, 1))] = "auto"
-    """Where trainings and predictions run, auto is a GPU where there is one; 0 the CPU; 1 insists on a GPU."""
+    """Where trainings and predictions run, auto is a GPU where there is one; 0 the CPU; 1
+    insists on a GPU.
+    """
     gpu_share: Annotated[int, among(SHARES)] = 1
-    """Jobs that may use one GPU side by side, each with that part of its memory; say gpu=N a GPU to Snakemake."""
+    """Jobs that may use one GPU side by side, each with that part of its memory; say gpu=N a GPU
+    to Snakemake.
+    """
     threads: Processes = 4
     """CPU threads of a training or prediction; more trainings run side by side with fewer."""
     encoder: Encoder = Encoder()
@@ -99,7 +111,9 @@ class StudyConfig(Section):
     settings: Annotated[list[Literal["nz", "wz"]], Unique, _HasNz] = ["nz"]
     """Cardinality settings, nz = sentences with triples only, wz = with zero-triple sentences."""
     extractors: dict[str, Extractor] = {}
-    """The extractors to train, by name, each with the settings that differ from preset and `training`."""
+    """The extractors to train, by name, each with the settings that differ from preset and
+    `training`.
+    """
     own_extractors: dict[str, OwnExtractor] = {}
     """Extractors of your own, name -> path/to/file.py:Class (docs/extending.md)."""
     plugins: list[Text] = []
@@ -110,20 +124,29 @@ class StudyConfig(Section):
     (docs/systems.md)."""
     noising: Noising | None = None
     training: Entry = Training()
-    """Settings of every training; an extractor's own settings win over them, both over its preset."""
-    double: Annotated[Any, form("true, false or a path", bool | Text, {"type": ["boolean", "string"]})] = False
+    """Settings of every training; an extractor's own settings win over them, both over its
+    preset.
+    """
+    double: Annotated[
+        Any, form("true, false or a path", bool | Text, {"type": ["boolean", "string"]})
+    ] = False
     """Whether each kind of training (extractor, noising, training set) is done once more, with the first seed and twice
     the epochs, to see whether it had converged: nothing else is made from it (docs/methods.md). Or the
     `trainings.json` of a study that has done so: it counts for trainings of the same data, encoder and settings."""
-    baselines: Annotated[list[Annotated[str, one_of(lambda: BASELINES, "baseline")]], Unique] = list(BASELINES)
-    """Systems that learn nothing, as rows next to extractors and classifiers (docs/methods.md); [] for none."""
+    baselines: Annotated[list[Annotated[str, one_of(lambda: BASELINES, "baseline")]], Unique] = (
+        list(BASELINES)
+    )
+    """Systems that learn nothing, as rows next to extractors and classifiers (docs/methods.md);
+    [] for none.
+    """
     zcc: Zcc = Zcc()
     prediction: Prediction = Prediction()
     scoring: Scoring = Scoring()
     tables: dict[Name, Annotated[Table, OrEmpty]] | None = None
     """The tables to make, each with its options; by default all that the study can fill."""
     collections: dict[Name, Collection] = {}
-    """Large text collections, by name, whose triples a trained extractor extracts; made by the target `collection`.
+    """Large text collections, by name, whose triples a trained extractor extracts; made by the
+    target `collection`.
     """
     generative: Generative = Generative()
     grescores: Grescores = Grescores()
@@ -153,8 +176,9 @@ def parsed(given: Mapping[str, Any]) -> tuple[StudyConfig, dict[str, Any], list[
     """Return a configuration as far as it fits, and what does not fit.
 
     Returns:
-        The typed configuration; the same as given, without what does not fit; one sentence for each of these; and the
-        names of entries that are left out because of them, which others may speak of.
+        The typed configuration; the same as given, without what does not fit; one sentence for each
+        of these; and the names of entries that are left out because of them, which others may speak
+        of.
     """
     left = copy.deepcopy(dict(given))
     sentences = [*_without_other_keys(left, ()), *remove_keys(left)]
@@ -174,13 +198,23 @@ def parsed(given: Mapping[str, Any]) -> tuple[StudyConfig, dict[str, Any], list[
                 if mistake.kind == "missing":
                     gone.add(str(mistake.loc[-1]) if mistake.loc else "")
                 # another mistake may have taken it out already, alone or with the entry around it
-                if not any(mistake.loc[:depth] in removed for depth in range(1, len(mistake.loc) + 1)):
+                if not any(
+                    mistake.loc[:depth] in removed for depth in range(1, len(mistake.loc) + 1)
+                ):
                     removed.add(_remove(left, mistake.loc, mistake.key))
 
 
 def _without_other_keys(part: Any, loc: tuple[str, ...]) -> Iterator[str]:
-    """Take out of all mappings the keys that YAML does not read as text; yield a sentence for each."""
-    entries = list(part.items()) if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
+    """Take out of all mappings the keys that YAML does not read as text; yield a sentence for
+    each.
+    """
+    entries = (
+        list(part.items())
+        if isinstance(part, dict)
+        else enumerate(part)
+        if isinstance(part, list)
+        else ()
+    )
     for key, value in entries:
         if isinstance(part, dict) and not isinstance(key, str):
             yield f"{'/'.join(loc) or '(top level)'}: YAML reads the key {key!r} as no text; expected it in quotes"
@@ -189,15 +223,24 @@ def _without_other_keys(part: Any, loc: tuple[str, ...]) -> Iterator[str]:
             yield from _without_other_keys(value, (*loc, str(key)))
 
 
-def _remove(config: dict[str, Any], loc: Sequence[str | int], missing: Sequence[str | int]) -> tuple[str | int, ...]:
-    """Take an entry out of a configuration, the whole list of an item of one, and return where it was."""
+def _remove(
+    config: dict[str, Any], loc: Sequence[str | int], missing: Sequence[str | int]
+) -> tuple[str | int, ...]:
+    """Take an entry out of a configuration, the whole list of an item of one, and return where
+    it was.
+    """
     if not loc:  # a key of the top level is missing
         config[str(missing[-1])] = "unnamed"
         return tuple(missing)
     parents: list[Any] = [config]
     for key in loc[:-1]:
         inner = parents[-1]
-        fits = isinstance(inner, dict) and key in inner or isinstance(inner, list) and isinstance(key, int)
+        fits = (
+            isinstance(inner, dict)
+            and key in inner
+            or isinstance(inner, list)
+            and isinstance(key, int)
+        )
         if not fits:
             break
         parents.append(inner[key])

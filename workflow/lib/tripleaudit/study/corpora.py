@@ -1,4 +1,6 @@
-"""The sections ``corpora`` and ``encoder``, and what protocols make of the sentences of a corpus."""
+"""The sections ``corpora`` and ``encoder``, and what protocols make of the sentences of a
+corpus.
+"""
 
 import functools
 import json
@@ -44,7 +46,8 @@ class Encoder(Section):
     """The pretrained encoder under every extractor and classifier."""
 
     model: str = "minilm"
-    """A model of workflow/lib/tripleaudit/data/registry/models.yaml, or a source (local folder, hub:name, pypi:wheel).
+    """A model of workflow/lib/tripleaudit/data/registry/models.yaml, or a source (local folder,
+    hub:name, pypi:wheel).
     """
     layers: Number | None = None
     """Use only the first layers of the encoder; null uses all."""
@@ -54,7 +57,9 @@ class Files(Section):
     """Your own files instead of a registered corpus, one path or a list of paths for each split."""
 
     train: Paths | None = None
-    """Training sentences; without them nothing is trained, and seen and unseen triples are not told apart."""
+    """Training sentences; without them nothing is trained, and seen and unseen triples are not
+    told apart.
+    """
     valid: Paths | None = None
     """Validation sentences; by default a seeded tenth of the training sentences."""
     test: Paths
@@ -79,7 +84,9 @@ class Corpus(Section):
     """One corpus, registered or of your own; nothing after its name means the registered one."""
 
     registry: str | None = None
-    """Name in workflow/lib/tripleaudit/data/registry/corpora.yaml; by default the corpus's own name."""
+    """Name in workflow/lib/tripleaudit/data/registry/corpora.yaml; by default the corpus's own
+    name.
+    """
     files: Files | None = None
     format: Annotated[str, one_of(format_names, "format")] = "auto"
     """Format of the files, see `tripleaudit prepare --help`; auto looks at their content."""
@@ -90,29 +97,43 @@ class Corpus(Section):
     occurrence: Literal["first", "all"] = "first"
     """Which mention of an entity string is its span, the first one or all of them."""
     uncased: bool = False
-    """Lower-case sentences and entities and strip their accents, as an uncased encoder reads them."""
+    """Lower-case sentences and entities and strip their accents, as an uncased encoder reads
+    them.
+    """
     limit: Limit | None = None
     only_relations: list[Text] = []
-    """Keep only sentences all of whose triples have these relations (those without triples, too); empty keeps all."""
+    """Keep only sentences all of whose triples have these relations (those without triples,
+    too); empty keeps all.
+    """
     encoder: str | None = None
-    """The encoder of this corpus by source, instead of encoder/model, such as an uncased one for NYT29*."""
+    """The encoder of this corpus by source, instead of encoder/model, such as an uncased one for
+    NYT29*.
+    """
     noise_probability: Share | None = None
     """Entity Noising probability for this corpus, instead of noising/probability."""
     relations: dict[Text, str] = {}
-    """What its relations mean, by name, for systems that take them; names that training lacks count, too."""
+    """What its relations mean, by name, for systems that take them; names that training lacks
+    count, too.
+    """
 
 
 def formats_of(paths: Iterable[str], format: str, columns: Columns | None) -> list[str]:
-    """Return the formats that files are read in; none if one is not there yet, or in no format, as its reader says."""
+    """Return the formats that files are read in; none if one is not there yet, or in no format,
+    as its reader says.
+    """
     try:
-        found = [resolve_format(path, format, columns.given() if columns else None) for path in paths]
+        found = [
+            resolve_format(path, format, columns.given() if columns else None) for path in paths
+        ]
     except UserError:
         return []
     return list(dict.fromkeys(found))
 
 
 def _check_text(path: Path, format: str) -> None:
-    """Refuse a file that holds no sentence, as far as its beginning shows; of a format that is named, an empty one."""
+    """Refuse a file that holds no sentence, as far as its beginning shows; of a format that is
+    named, an empty one.
+    """
     if path.is_dir() and not any(path.iterdir()):
         raise UserError(f"{path}: the folder is empty, expected a data set or a file")
     if format == "auto" or path.is_file() and _is_blank(path):
@@ -123,7 +144,11 @@ def _problems_of_form(where: str, corpus: Corpus) -> Iterator[str]:
     """Yield what is said together with files of one's own and says nothing of them."""
     if corpus.registry is not None:
         yield f"{where}/registry: has no meaning together with 'files'; expected one of the two"
-    if corpus.columns is not None and corpus.format != "auto" and "columns" not in FORMATS[corpus.format].options:
+    if (
+        corpus.columns is not None
+        and corpus.format != "auto"
+        and "columns" not in FORMATS[corpus.format].options
+    ):
         yield f"{where}/columns: the format '{corpus.format}' has no columns; expected auto, or no columns"
 
 
@@ -165,14 +190,18 @@ class Corpora:
         for name, corpus in self.section.items():
             if corpus.encoder is not None:
                 layers = self.study.typed.encoder.layers
-                yield from paths.problems_of_model(f"corpora/{name}/encoder", corpus.encoder, layers)
+                yield from paths.problems_of_model(
+                    f"corpora/{name}/encoder", corpus.encoder, layers
+                )
         yield from self._problems_without_training()
         yield from self._problems_of_sizes()
         for name in self.protocols:
             yield from self._problems_of_source(name, self.protocol(name))
             yield from self._problems_of_options(name, self.protocol(name))
 
-    def _problems_of_files(self, where: str, name: str, corpus: Corpus, files: Files) -> Iterator[str]:
+    def _problems_of_files(
+        self, where: str, name: str, corpus: Corpus, files: Files
+    ) -> Iterator[str]:
         yield from _problems_of_form(where, corpus)
         for split, path in ((split, path) for split, paths in files for path in paths or ()):
             file = Path(split_of(shipped(path))[0])
@@ -192,7 +221,9 @@ class Corpora:
             yield f"{where}/limit/test: would cut sentences whose variants files/augmented has; expected one"
 
     def _problems_without_training(self) -> Iterator[str]:
-        """Yield a sentence for each part of the study that needs the training set that a corpus lacks."""
+        """Yield a sentence for each part of the study that needs the training set that a corpus
+        lacks.
+        """
         study = self.study
         for name in self.section:
             if self.has_training(name):
@@ -211,7 +242,10 @@ class Corpora:
         except UserError as error:
             yield f"{where}: {error}, or files of your own under the key 'files'"
             return
-        for key, given in (("format", corpus.format != "auto"), ("columns", corpus.columns is not None)):
+        for key, given in (
+            ("format", corpus.format != "auto"),
+            ("columns", corpus.columns is not None),
+        ):
             if given:
                 yield f"{where}/{key}: has no meaning without 'files', a registered corpus has its form"
         yield from self._problems_of_limits(f"{where}/limit", name, entry.sizes)
@@ -231,13 +265,17 @@ class Corpora:
                 yield f"protocols/{name}: the key '{key}' is missing"
 
     def notes(self) -> Iterator[str]:
-        """Yield a sentence about raw files that must be got by hand, and about epochs chosen on the test set."""
+        """Yield a sentence about raw files that must be got by hand, and about epochs chosen on
+        the test set.
+        """
         for name, corpus in self.section.items():
             for path, known, _ in _twice(corpus.files) if corpus.files else ():
                 if known == "valid":
                     yield f"corpora/{name}: {path} is validation and test set; the best epoch is chosen on the test set"
         entries = [self.registered(name) for name in self.section]
-        yield from self.study.paths.to_get(*(file for entry in entries if entry for file in _raw_files(entry)))
+        yield from self.study.paths.to_get(
+            *(file for entry in entries if entry for file in _raw_files(entry))
+        )
 
     def _problems_of_limits(self, where: str, name: str, sizes: Mapping[str, int]) -> Iterator[str]:
         limit = self.section[name].limit
@@ -247,7 +285,11 @@ class Corpora:
 
     def _problems_of_sizes(self) -> Iterator[str]:
         """Yield sentences about sets of the rearranged protocol that are larger than a corpus."""
-        given = {key: size for key, size in self.protocol("rearranged").items() if key in ("valid_size", "test_size")}
+        given = {
+            key: size
+            for key, size in self.protocol("rearranged").items()
+            if key in ("valid_size", "test_size")
+        }
         for name in self.section if given else ():
             sizes = self.sizes(name)
             held_out, has = sum(given.values()), sum(sizes.values())
@@ -256,9 +298,15 @@ class Corpora:
                 yield f"{where}: {held_out} held-out sentences leave none for training of the {has} of corpus {name}"
 
     def _problems_of_source(self, protocol: str, options: dict[str, Any]) -> Iterator[str]:
-        """Yield sentences about published sets, and sets of one's own, that are not there or take no options."""
+        """Yield sentences about published sets, and sets of one's own, that are not there or
+        take no options.
+        """
         made = options.pop("source", "made") == "made"
-        own = [f"corpora/{name}/files/{protocol}" for name in self.section if self.in_files(name, protocol)]
+        own = [
+            f"corpora/{name}/files/{protocol}"
+            for name in self.section
+            if self.in_files(name, protocol)
+        ]
         if made and (not own or len(own) < len(self.section)):
             return
         for key in sorted({*options} - {*NOT_OF_THE_SETS, "seed", "options"}):
@@ -280,13 +328,17 @@ class Corpora:
         return protocol == "augmented" and files is not None and files.augmented is not None
 
     def given(self, corpus: str, protocol: str) -> str | None:
-        """Return who made the sets of a protocol that are not made here: ``published`` or ``files``."""
+        """Return who made the sets of a protocol that are not made here: ``published`` or
+        ``files``.
+        """
         if self.in_files(corpus, protocol):
             return "files"
         return "published" if self.published(corpus, protocol) else None
 
     def published(self, corpus: str, protocol: str) -> registry.RegisteredCorpus | None:
-        """Return the registered corpus that holds the published sets of a protocol; None if the sets are made here."""
+        """Return the registered corpus that holds the published sets of a protocol; None if the
+        sets are made here.
+        """
         if self.protocol(protocol).get("source", "made") == "made":
             return None
         name = self.section[corpus].registry or corpus
@@ -299,7 +351,9 @@ class Corpora:
         return {name: _sizes_of_files(corpus.files) for name, corpus in self.section.items()}
 
     def sizes(self, name: str) -> dict[str, int]:
-        """Return the number of sentences of each split as the study takes it, where that is known beforehand."""
+        """Return the number of sentences of each split as the study takes it, where that is
+        known beforehand.
+        """
         corpus = self.section[name]
         if corpus.only_relations:
             return {}
@@ -311,33 +365,57 @@ class Corpora:
     # corpora
 
     def registered(self, corpus: str) -> registry.RegisteredCorpus | None:
-        """Return the registered corpus behind a corpus of the study; None if the study brings files of its own."""
+        """Return the registered corpus behind a corpus of the study; None if the study brings
+        files of its own.
+        """
         chosen = self.section[corpus]
         return None if chosen.files is not None else registry.corpus(chosen.registry or corpus)
 
     def has_training(self, corpus: str) -> bool:
-        """Return whether a corpus has a training set; files of one's own may be a test set alone."""
+        """Return whether a corpus has a training set; files of one's own may be a test set
+        alone.
+        """
         files = self.section[corpus].files
         return files is None or files.train is not None
 
     @property
     def to_train_on(self) -> list[str]:
         """The corpora that have training, validation and test sets."""
-        entries = {corpus: self.registered(corpus) for corpus in self.section if self.has_training(corpus)}
-        return [corpus for corpus, entry in entries.items() if entry is None or len(entry.splits) == len(SPLITS)]
+        entries = {
+            corpus: self.registered(corpus) for corpus in self.section if self.has_training(corpus)
+        }
+        return [
+            corpus
+            for corpus, entry in entries.items()
+            if entry is None or len(entry.splits) == len(SPLITS)
+        ]
 
     def counts(self) -> list[str]:
-        """Return the reports on all splits of all corpora that have a training set, and on other test sets."""
+        """Return the reports on all splits of all corpora that have a training set, and on other
+        test sets.
+        """
         corpora = {name: SPLITS if self.has_training(name) else ("test",) for name in self.section}
-        known = {name: splits for name, splits in corpora.items() if name in self.to_train_on or splits == ("test",)}
+        known = {
+            name: splits
+            for name, splits in corpora.items()
+            if name in self.to_train_on or splits == ("test",)
+        }
         folder = f"{self.study.paths.study}/corpora"
-        return [f"{folder}/{name}/{split}.counts.json" for name, splits in known.items() for split in splits]
+        return [
+            f"{folder}/{name}/{split}.counts.json"
+            for name, splits in known.items()
+            for split in splits
+        ]
 
     def files_of_split(self, corpus: str, split: str, protocol: str = "original") -> list[str]:
-        """Return the files of a split (of a protocol's published sets): own paths, or names below the raw files'."""
+        """Return the files of a split (of a protocol's published sets): own paths, or names
+        below the raw files'.
+        """
         files = self.section[corpus].files
         if files is None:
-            entry = self.published(corpus, protocol) or registry.corpus(self.section[corpus].registry or corpus)
+            entry = self.published(corpus, protocol) or registry.corpus(
+                self.section[corpus].registry or corpus
+            )
             return [file.name for file in entry.raw_files(split)]
         if split == "test" and self.in_files(corpus, protocol):
             return files.augmented
@@ -346,38 +424,62 @@ class Corpora:
         )  # without a validation file, it is a part of the training file
 
     def raw_inputs(self, wildcards: Any) -> list[str]:
-        """Return the files that a split (of a protocol's published sets) is made of, where they lie, folders first."""
-        files = self.files_of_split(wildcards.corpus, wildcards.split, wildcards.get("protocol", "original"))
+        """Return the files that a split (of a protocol's published sets) is made of, where they
+        lie, folders first.
+        """
+        files = self.files_of_split(
+            wildcards.corpus, wildcards.split, wildcards.get("protocol", "original")
+        )
         if self.registered(wildcards.corpus) is None:
             return with_contents(split_of(shipped(path))[0] for path in files)
         return [f"{self.study.paths.raw}/{name}" for name in files]
 
     def formats(self, corpus: str, split: str) -> list[str]:
-        """Return the formats of the files of one's own that a split is made of; none if a file is not there yet."""
+        """Return the formats of the files of one's own that a split is made of; none if a file
+        is not there yet.
+        """
         chosen = self.section[corpus]
         if chosen.files is None:
             return []
-        return formats_of(map(shipped, self.files_of_split(corpus, split)), chosen.format, chosen.columns)
+        return formats_of(
+            map(shipped, self.files_of_split(corpus, split)), chosen.format, chosen.columns
+        )
 
     def prepare_origin(self, wildcards: Any, input: Sequence[str]) -> list[str]:
-        """Return options of ``tripleaudit prepare`` that say where a split comes from, given the rule's input files."""
-        files = self.files_of_split(wildcards.corpus, wildcards.split, wildcards.get("protocol", "original"))
+        """Return options of ``tripleaudit prepare`` that say where a split comes from, given the
+        rule's input files.
+        """
+        files = self.files_of_split(
+            wildcards.corpus, wildcards.split, wildcards.get("protocol", "original")
+        )
         if self.registered(wildcards.corpus) is None:
             chosen = [split_of(shipped(path))[1] for path in files]
-            named = [f"{path}#{of}" if of else path for path, of in zip(input[: len(chosen)], chosen, strict=True)]
+            named = [
+                f"{path}#{of}" if of else path
+                for path, of in zip(input[: len(chosen)], chosen, strict=True)
+            ]
             return options_of({"source": named})
         return options_of({"raw-root": input[0].removesuffix(files[0]).rstrip("/") or "."})
 
     def prepare_options(self, wildcards: Any) -> list[str]:
-        """Return options of ``tripleaudit prepare`` that decide what a split (of a protocol's published sets) holds.
+        """Return options of ``tripleaudit prepare`` that decide what a split (of a protocol's
+        published sets) holds.
 
-        A published test set is whole, but one of variants of the test set's sentences is as short as that one.
+        A published test set is whole, but one of variants of the test set's sentences is as short
+        as that one.
         """
-        corpus, split, protocol = wildcards.corpus, wildcards.split, wildcards.get("protocol", "original")
+        corpus, split, protocol = (
+            wildcards.corpus,
+            wildcards.split,
+            wildcards.get("protocol", "original"),
+        )
         chosen, published = self.section[corpus], self.published(corpus, protocol)
         values: dict[str, Any] = {"occurrence": chosen.occurrence}
         if chosen.files is None:
-            values |= {"corpus": published.name if published else chosen.registry or corpus, "split": split}
+            values |= {
+                "corpus": published.name if published else chosen.registry or corpus,
+                "split": split,
+            }
         else:
             columns = chosen.columns.given() if chosen.columns else {}
             values |= {"format": chosen.format, "encoding": chosen.encoding}
@@ -396,7 +498,10 @@ class Corpora:
     @property
     def protocols(self) -> list[str]:
         """Names of the protocols, ``original`` first."""
-        given = [type(self.options).model_fields[name].alias or name for name in self.options.model_fields_set]
+        given = [
+            type(self.options).model_fields[name].alias or name
+            for name in self.options.model_fields_set
+        ]
         return ["original", *(name for name in self._in_order(given) if name != "original")]
 
     def _in_order(self, names: Iterable[str]) -> list[str]:
@@ -408,11 +513,15 @@ class Corpora:
         return [name for name in self.protocols if not spec_of(name).train]
 
     def gives_schema(self, protocol: str) -> bool:
-        """Whether systems are given the relations of a protocol's test set, which they may not have been trained on."""
+        """Whether systems are given the relations of a protocol's test set, which they may not
+        have been trained on.
+        """
         return spec_of(protocol).gives_schema
 
     def described(self, corpus: str, protocol: str = "original") -> dict[str, str]:
-        """Return relation -> description as systems are given them under a protocol; none of texts without a corpus."""
+        """Return relation -> description as systems are given them under a protocol; none of
+        texts without a corpus.
+        """
         described = corpus and self.protocol(protocol).get("descriptions", True)
         return dict(self.section[corpus].relations) if described else {}
 
@@ -429,13 +538,19 @@ class Corpora:
         return {key: value for key, value in options.items() if value is not None}
 
     def protocol_json(self, wildcards: Any) -> str:
-        """Return what decides the sets of a protocol of one corpus besides the corpus, as canonical JSON."""
+        """Return what decides the sets of a protocol of one corpus besides the corpus, as
+        canonical JSON.
+        """
         name = wildcards.get("protocol", "augmented")
         if source := self.given(wildcards.corpus, name):
             return json.dumps({"source": source})
-        options = {key: value for key, value in self.protocol(name).items() if key not in NOT_OF_THE_SETS}
+        options = {
+            key: value for key, value in self.protocol(name).items() if key not in NOT_OF_THE_SETS
+        }
         if "options" in options:
-            options["options"] = {key: value for key, value in options["options"].items() if value is not None}
+            options["options"] = {
+                key: value for key, value in options["options"].items() if value is not None
+            }
         if options.pop("source", "made") == "published":
             options = {"source": "published"}
         return json.dumps(options, sort_keys=True)
@@ -446,7 +561,8 @@ class Corpora:
         return options_of({"steps": options.mlm_steps, "seed": options.seed, "layers": layers})
 
     def augmentation_models(self, wildcards: Any) -> dict[str, str]:
-        """Return the masked language model, the encoder that vectors are derived from, and vectors of one's own.
+        """Return the masked language model, the encoder that vectors are derived from, and vectors
+        of one's own.
 
         Published sets need none of them.
         """
@@ -455,12 +571,17 @@ class Corpora:
         paths, options = self.study.paths, self.protocol("augmented")
         own, vectors = options.get("masked_lm"), options.get("vectors")
         masked_lm = paths.model(own) if own else f"{paths.study}/masked_lm/{wildcards.corpus}"
-        found = {"masked_lm": f"{masked_lm}/config.json", "encoder": self.study.encoder_file(wildcards)}
+        found = {
+            "masked_lm": f"{masked_lm}/config.json",
+            "encoder": self.study.encoder_file(wildcards),
+        }
         return found | ({"vectors": shipped(vectors)} if vectors else {})
 
     @staticmethod
     def augmentation_options(wildcards: Any, input: Any) -> list[str]:
-        """Return the options of ``tripleaudit build-protocol`` that name what :meth:`augmentation_models` asks for."""
+        """Return the options of ``tripleaudit build-protocol`` that name what
+        :meth:`augmentation_models` asks for.
+        """
         given = dict(input.items())
         folders = {name: given.get(name.replace("-", "_")) for name in ("masked-lm", "encoder")}
         found = {name: Path(file).parent for name, file in folders.items() if file}
@@ -473,11 +594,15 @@ class Corpora:
 
 def _raw_files(entry: registry.RegisteredCorpus) -> list[registry.RawFile]:
     """Every file that a corpus is made of, once."""
-    return [*{file.name: file for split in entry.splits for file in entry.raw_files(split)}.values()]
+    return [
+        *{file.name: file for split in entry.splits for file in entry.raw_files(split)}.values()
+    ]
 
 
 def _sizes_of_files(files: Files | None) -> dict[str, int]:
-    """The number of sentences of each split of files that have one a line; others are not looked into."""
+    """The number of sentences of each split of files that have one a line; others are not looked
+    into.
+    """
     sizes: dict[str, int] = {}
     for split, paths in ((split, getattr(files, split)) for split in SPLITS if files):
         found = [Path(shipped(path)) for path in paths or ()]

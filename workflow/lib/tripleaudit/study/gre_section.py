@@ -1,4 +1,6 @@
-"""The section ``grescores`` of the configuration: embedder, matching, judges, data sets and stored outputs."""
+"""The section ``grescores`` of the configuration: embedder, matching, judges, data sets and
+stored outputs.
+"""
 
 from typing import Annotated, Literal
 
@@ -19,12 +21,16 @@ GreFile = Annotated[
 
 
 class GreEmbedder(Section):
-    """What turns subjects, relations and objects into vectors for US and CS; null leaves both scores out."""
+    """What turns subjects, relations and objects into vectors for US and CS; null leaves both
+    scores out.
+    """
 
     model: str = "minilm"
     """A sentence-transformers model, of the registry (data/registry/models.yaml) or by source."""
     endpoint: str | None = None
-    """Name of an endpoint of generative/endpoints that answers embedding requests, instead of a model."""
+    """Name of an endpoint of generative/endpoints that answers embedding requests, instead of a
+    model.
+    """
     batch_size: Batch = 64
     """Strings that are embedded at once."""
 
@@ -33,11 +39,15 @@ class GreMatching(Section):
     """When two triples count as the same."""
 
     phi: float | None = Field(None, le=1, gt=0)
-    """Cosine from which two triples are the same; null takes the value calibrated for the embedder."""
+    """Cosine from which two triples are the same; null takes the value calibrated for the
+    embedder.
+    """
 
 
 class GreJudge(Section):
-    """The language model that answers the questions of FS and GS where no stored answers are given."""
+    """The language model that answers the questions of FS and GS where no stored answers are
+    given.
+    """
 
     endpoint: str
     """Name of an endpoint of generative/endpoints."""
@@ -46,7 +56,9 @@ class GreJudge(Section):
     granularity_prompt: str = "split"
     """Prompt of GS, by name or path."""
     most_unreadable: Share = 0.1
-    """Share of the judge's answers that may be unreadable (they are missing values); more is an error."""
+    """Share of the judge's answers that may be unreadable (they are missing values); more is an
+    error.
+    """
 
 
 class GreGold(Section):
@@ -98,18 +110,26 @@ class GreDataset(Section):
     """Whether a text is a sentence or a document; the table it stands in."""
     gold: GreGold | None = None
     corpus: str | None = None
-    """Instead of gold, a corpus of the study, whose original test set gives texts and gold triples."""
+    """Instead of gold, a corpus of the study, whose original test set gives texts and gold
+    triples.
+    """
     generative: str | None = None
     """Instead of gold, a data set of the section generative; its extractions are systems."""
     extractors: bool = True
-    """Whether the study's extractors of the corpus, and its `systems`, are rows (with `corpus` or `generative`)."""
+    """Whether the study's extractors of the corpus, and its `systems`, are rows (with `corpus`
+    or `generative`).
+    """
     judged: bool = True
     """Whether this data set's own systems are judged."""
     extractors_judged: bool = False
-    """Whether the study's extractors and `systems` are judged, too, on the texts of the data set."""
+    """Whether the study's extractors and `systems` are judged, too, on the texts of the data
+    set.
+    """
     topics: GreTopics | None = None
     systems: dict[Name, GreSystem] = {}
-    """Stored outputs, by the system's name; also a published model's, a user's own, or a trained extractor's."""
+    """Stored outputs, by the system's name; also a published model's, a user's own, or a trained
+    extractor's.
+    """
 
 
 class Grescores(Section):
@@ -124,8 +144,12 @@ class Grescores(Section):
     seed: Seed = 0
     """Seed of the resampling and of the topic models."""
     embedder: GreEmbedder | None = GreEmbedder()
-    """What turns subjects, relations and objects into vectors for US and CS; null leaves both out."""
+    """What turns subjects, relations and objects into vectors for US and CS; null leaves both
+    out.
+    """
     matching: GreMatching = GreMatching()
     judge: GreJudge | None = None
     datasets: dict[Name, GreDataset] = {}
-    """The data sets, by name; cdr, docred, nyt10m, wiki20m, tacred and wiki80 have reported values."""
+    """The data sets, by name; cdr, docred, nyt10m, wiki20m, tacred and wiki80 have reported
+    values.
+    """

@@ -49,7 +49,11 @@ class GreScores:
 
     def problems(self) -> Iterator[str]:
         """Yield one sentence for each thing that cannot work, before anything runs."""
-        endpoints, embedder, judge = self.study.language_models, self.config.embedder, self.config.judge
+        endpoints, embedder, judge = (
+            self.study.language_models,
+            self.config.embedder,
+            self.config.judge,
+        )
         if judge is not None:
             yield from endpoints.unknown_endpoint("grescores/judge/endpoint", judge.endpoint)
             for key in ("factualness_prompt", "granularity_prompt"):
@@ -57,18 +61,28 @@ class GreScores:
         if embedder is not None and embedder.endpoint is not None:
             yield from endpoints.unknown_endpoint("grescores/embedder/endpoint", embedder.endpoint)
         elif embedder is not None and self.datasets:
-            yield from self.study.paths.problems_of_model("grescores/embedder/model", embedder.model)
+            yield from self.study.paths.problems_of_model(
+                "grescores/embedder/model", embedder.model
+            )
         for name, dataset in self.datasets.items():
             yield from self._problems_of(f"grescores/datasets/{name}", dataset)
             for system in dataset.systems:
-                yield from self._problems_of_system(f"grescores/datasets/{name}/systems", dataset, system)
+                yield from self._problems_of_system(
+                    f"grescores/datasets/{name}/systems", dataset, system
+                )
 
     def _problems_of(self, where: str, dataset: GreDataset) -> Iterator[str]:
         texts, file = self.study.language_models.config.datasets, self.study.paths.problems_of_file
         if sum(getattr(dataset, kind) is not None for kind in SOURCES) != 1:
             yield f"{where}: expected exactly one of {', '.join(SOURCES)}"
         yield from unknown(f"{where}/corpus", "corpus", dataset.corpus, self.study.corpora)
-        yield from unknown(f"{where}/generative", "data set", dataset.generative, texts, " of the section generative")
+        yield from unknown(
+            f"{where}/generative",
+            "data set",
+            dataset.generative,
+            texts,
+            " of the section generative",
+        )
         for kind, path in stored(dataset.gold).items():
             yield from file(f"{where}/gold/{kind}", path)
         if dataset.topics is not None and dataset.topics.text is not None:
@@ -78,7 +92,9 @@ class GreScores:
 
     def _problems_of_system(self, where: str, dataset: GreDataset, name: str) -> Iterator[str]:
         system, file = dataset.systems[name], self.study.paths.problems_of_file
-        row = {each: (one.row or each, one.setting, one.seed) for each, one in dataset.systems.items()}
+        row = {
+            each: (one.row or each, one.setting, one.seed) for each, one in dataset.systems.items()
+        }
         first = next(each for each in row if row[each] == row[name])
         if name == GROUND_TRUTH:
             yield f"{where}: '{GROUND_TRUTH}' is the row of the gold triples"
@@ -113,18 +129,27 @@ class GreScores:
     @cached_property
     def planned(self) -> dict[str, dict[str, Planned]]:
         """The systems of each data set, by name, the ground truth first."""
-        return {dataset: {system.name: system for system in self._systems(dataset)} for dataset in self.datasets}
+        return {
+            dataset: {system.name: system for system in self._systems(dataset)}
+            for dataset in self.datasets
+        }
 
     def _systems(self, dataset: str) -> list[Planned]:
         chosen, located = self.datasets[dataset], self.study.paths.file
         has_judge = self.config.judge is not None and chosen.judged
-        gold = {kind: located(path) for kind, path in stored(chosen.gold).items()} | {"triples": self.gold(dataset)}
+        gold = {kind: located(path) for kind, path in stored(chosen.gold).items()} | {
+            "triples": self.gold(dataset)
+        }
         found = [Planned(GROUND_TRUTH, {"extractor": GROUND_TRUTH, "setting": "gold"}, gold)]
         for name, system in chosen.systems.items():
             files = {kind: located(path) for kind, path in stored(system).items()}
             keys = {"extractor": system.row or name, "setting": system.setting}
             keys |= {} if system.seed is None else {"seed": str(system.seed)}
-            kinds = tuple(kind for kind in DETAILS if kind not in files) if system.judge and has_judge else ()
+            kinds = (
+                tuple(kind for kind in DETAILS if kind not in files)
+                if system.judge and has_judge
+                else ()
+            )
             found.append(Planned(name, keys, files, kinds))
         return found + self._extracted(dataset, has_judge) + self._own(dataset)
 
@@ -136,19 +161,28 @@ class GreScores:
             if texts is None or name != texts:
                 continue
             keys = {"extractor": system, "setting": models.config.systems[system].setting}
-            files = {"triples": f"{self.study.paths.study}/generative/{texts}/{system}/answers.jsonl"}
+            files = {
+                "triples": f"{self.study.paths.study}/generative/{texts}/{system}/answers.jsonl"
+            }
             found.append(Planned(system, keys, files, DETAILS if judge else ()))
         return found
 
     def _own(self, dataset: str) -> list[Planned]:
-        """The study's extractors of a data set's corpus, trained on the original split, and its systems."""
+        """The study's extractors of a data set's corpus, trained on the original split, and its
+        systems.
+        """
         (corpus, split), chosen, study = self.corpus_of(dataset), self.datasets[dataset], self.study
         if chosen.gold is not None or not chosen.extractors or split != "test":
             return []
         rows = [
             (
                 run.path,
-                {"training": run.setting, "noise": run.noise, "seed": str(run.seed), "setting": TRAINED},
+                {
+                    "training": run.setting,
+                    "noise": run.noise,
+                    "seed": str(run.seed),
+                    "setting": TRAINED,
+                },
                 run.extractor,
             )
             for run in study.runs
@@ -162,11 +196,20 @@ class GreScores:
         found = []
         for path, keys, name in rows:
             files = {"triples": f"{study.paths.study}/predictions/{path}/test.jsonl"}
-            found.append(Planned(path.replace("/", "-"), {**keys, "extractor": name}, files, DETAILS if judged else ()))
+            found.append(
+                Planned(
+                    path.replace("/", "-"),
+                    {**keys, "extractor": name},
+                    files,
+                    DETAILS if judged else (),
+                )
+            )
         return found
 
     def texts(self, dataset: str, system: str) -> list[str]:
-        """Return the file of the texts that a judge is queried about, where a system has answers to more of them."""
+        """Return the file of the texts that a judge is queried about, where a system has answers
+        to more of them.
+        """
         own = self.planned[dataset][system].keys["setting"] in (TRAINED, SYSTEM)
         return [self.gold(dataset)] if own else []
 
@@ -179,7 +222,9 @@ class GreScores:
         return f"{self.folder}/{dataset}/judged/{system}/{judge}/{kind}.json"
 
     def verdicts(self) -> list[str]:
-        """Return the judge's verdicts about the extractions of language models, which the report shows."""
+        """Return the judge's verdicts about the extractions of language models, which the report
+        shows.
+        """
         shown = {system for _, system in self.study.language_models.extractions}
         return [
             self.judged(dataset, name, self.judge, "factualness")
@@ -189,9 +234,11 @@ class GreScores:
         ]
 
     def spec(self, dataset: str) -> tuple[str, list[str]]:
-        """Return what decides the scores of a data set, as canonical JSON, and the files that it refers to by number.
+        """Return what decides the scores of a data set, as canonical JSON, and the files that it
+        refers to by number.
 
-        Paths are kept out of the JSON, so that it stays the same where a study moves to another folder.
+        Paths are kept out of the JSON, so that it stays the same where a study moves to another
+        folder.
         """
         files: list[str] = []
         chosen, systems = self.datasets[dataset], self.planned[dataset].values()
@@ -202,7 +249,9 @@ class GreScores:
             return files.index(path)
 
         def entry(system: Planned) -> dict[str, Any]:
-            judged = {kind: self.judged(dataset, system.name, self.judge, kind) for kind in system.judged}
+            judged = {
+                kind: self.judged(dataset, system.name, self.judge, kind) for kind in system.judged
+            }
             numbered = {kind: number(path) for kind, path in {**system.files, **judged}.items()}
             return {"keys": dict(system.keys), **numbered}
 
@@ -218,37 +267,61 @@ class GreScores:
             "systems": [entry(system) for system in systems],
         }
         if chosen.generative is not None:
-            # the same sentences with the corpus's own relation names, where those of the gold file are plain
-            spec["original"] = number(f"{self.study.paths.study}/generative/{chosen.generative}/texts.jsonl")
+            # the same sentences with the corpus's own relation names, where those of the gold file
+            # are plain
+            spec["original"] = number(
+                f"{self.study.paths.study}/generative/{chosen.generative}/texts.jsonl"
+            )
         return json.dumps(spec, sort_keys=True), files
 
     # what the jobs are given
 
     def topic_text(self, wildcards: Any) -> str:
-        """Return the texts to train a topic model on: the configured, else the corpus's training set, else the gold."""
-        topics, (corpus, _) = self.datasets[wildcards.dataset].topics, self.corpus_of(wildcards.dataset)
+        """Return the texts to train a topic model on: the configured, else the corpus's training
+        set, else the gold.
+        """
+        topics, (corpus, _) = (
+            self.datasets[wildcards.dataset].topics,
+            self.corpus_of(wildcards.dataset),
+        )
         if topics is not None and topics.text is not None:
             return self.study.paths.file(topics.text)
         return (
-            self.gold(wildcards.dataset) if corpus is None else f"{self.study.paths.study}/corpora/{corpus}/train.jsonl"
+            self.gold(wildcards.dataset)
+            if corpus is None
+            else f"{self.study.paths.study}/corpora/{corpus}/train.jsonl"
         )
 
     def topic_model(self, wildcards: Any) -> list[str]:
         """Return the topic model of a data set, if it has one."""
-        return [f"{self.folder}/{wildcards.dataset}/topics/lda.json"] if self.datasets[wildcards.dataset].topics else []
+        return (
+            [f"{self.folder}/{wildcards.dataset}/topics/lda.json"]
+            if self.datasets[wildcards.dataset].topics
+            else []
+        )
 
     def topic_options(self, wildcards: Any) -> list[str]:
         """Return the settings of a topic model as command-line options."""
         topics = self.datasets[wildcards.dataset].topics
         if topics is None:
             return []
-        values = {"topics": topics.number, "seed": self.config.seed, "chunk-size": topics.chunk_size}
+        values = {
+            "topics": topics.number,
+            "seed": self.config.seed,
+            "chunk-size": topics.chunk_size,
+        }
         return options_of({**values, "evaluated-after": topics.evaluated_after})
 
     def evaluated(self, wildcards: Any) -> list[str]:
-        """Return the file with the texts that a topic model's training texts are ordered by, if they are."""
+        """Return the file with the texts that a topic model's training texts are ordered by, if
+        they are.
+        """
         topics = self.datasets[wildcards.dataset].topics
-        return [] if topics is None or topics.evaluated_after is None else [self.gold(wildcards.dataset)]
+        return (
+            []
+            if topics is None or topics.evaluated_after is None
+            else [self.gold(wildcards.dataset)]
+        )
 
     @cached_property
     def embedding_endpoint(self) -> str | None:
@@ -264,7 +337,9 @@ class GreScores:
     def embedding_options(self) -> list[str]:
         """Return the settings of the embedder as command-line options."""
         endpoint, embedder = self.embedding_endpoint, self.config.embedder
-        return options_of({"endpoint": endpoint, "batch-size": embedder and not endpoint and embedder.batch_size})
+        return options_of(
+            {"endpoint": endpoint, "batch-size": embedder and not endpoint and embedder.batch_size}
+        )
 
     def embedding_identity(self) -> dict[str, Any]:
         """Return what decides the vectors of an endpoint that embeds strings."""
@@ -279,7 +354,9 @@ class GreScores:
     def judge_options(self) -> list[str]:
         """Return the settings of judging as command-line options."""
         names = ("factualness_prompt", "granularity_prompt", "most_unreadable")
-        return options_of({name.replace("_", "-"): getattr(self.config.judge, name, None) for name in names})
+        return options_of(
+            {name.replace("_", "-"): getattr(self.config.judge, name, None) for name in names}
+        )
 
     def judge_identity(self, wildcards: Any) -> dict[str, Any]:
         """Return what decides a judge's answers."""

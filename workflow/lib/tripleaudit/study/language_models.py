@@ -1,4 +1,6 @@
-"""The section ``generative``: which language models extract triples from which texts. Uses no network."""
+"""The section ``generative``: which language models extract triples from which texts. Uses no
+network.
+"""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -47,18 +49,26 @@ class Texts(Section):
 
 
 class Extraction(Section):
-    """A language model that extracts for GREScores, and about which texts; rows of F1 are `systems`."""
+    """A language model that extracts for GREScores, and about which texts; rows of F1 are
+    `systems`.
+    """
 
     endpoint: str
     """An endpoint by name."""
     setting: Literal["closed", "semi-open", "open"] = "open"
-    """What it gets: relations and a gold entity pair (closed), relations and types (semi-open), or nothing (open)."""
+    """What it gets: relations and a gold entity pair (closed), relations and types (semi-open),
+    or nothing (open).
+    """
     prompt: str | None = None
-    """A prompt of workflow/lib/tripleaudit/data/prompts by name, or the path of your own; null is the setting's."""
+    """A prompt of workflow/lib/tripleaudit/data/prompts by name, or the path of your own; null
+    is the setting's.
+    """
     datasets: list[str] | None = None
     """Data sets by name; null takes all."""
     examples: Count = 0
-    """How many sentences of the corpus's training split are shown with their gold triples before the text."""
+    """How many sentences of the corpus's training split are shown with their gold triples before
+    the text.
+    """
     examples_seed: Seed = 0
     """Seed of the draw of examples."""
     reask: bool = True
@@ -72,10 +82,14 @@ class Extraction(Section):
 
 
 class Generative(Section):
-    """Extraction by language models behind OpenAI-compatible endpoints; nothing is sent without systems."""
+    """Extraction by language models behind OpenAI-compatible endpoints; nothing is sent without
+    systems.
+    """
 
     cache: str = "results/cache/llm"
-    """Folder of paid answers, kept outside the study's results so that it outlives them; may be shared."""
+    """Folder of paid answers, kept outside the study's results so that it outlives them; may be
+    shared.
+    """
     budget: NotNegative | None = None
     """Most money the study may ever spend, in the currency of the prices; null for no limit."""
     endpoints: dict[Name, Endpoint] = {}
@@ -87,7 +101,9 @@ class Generative(Section):
 
 
 class LanguageModels:
-    """The extractions by language models of a study, and the endpoints that other sections query, too."""
+    """The extractions by language models of a study, and the endpoints that other sections
+    query, too.
+    """
 
     def __init__(self, study: Any, config: Generative):
         self.study, self.config = study, config
@@ -111,7 +127,9 @@ class LanguageModels:
         """Yield one sentence for each thing that cannot work, before anything runs."""
         yield from self._problems_of_endpoints()
         for name, texts in self.config.datasets.items():
-            yield from unknown(f"generative/datasets/{name}/corpus", "corpus", texts.corpus, self.study.corpora)
+            yield from unknown(
+                f"generative/datasets/{name}/corpus", "corpus", texts.corpus, self.study.corpora
+            )
         for name, system in self.config.systems.items():
             where = f"generative/systems/{name}"
             yield from self.unknown_endpoint(f"{where}/endpoint", system.endpoint)
@@ -128,7 +146,9 @@ class LanguageModels:
             if server is not None and server.context is not None and longest >= server.context:
                 full = f"an answer of up to {longest} leaves no room for a text in a context of {server.context}"
                 yield f"{where}/max_tokens: {full}"
-            strict = server is not None and server.structured == "json_schema" and schema is not None
+            strict = (
+                server is not None and server.structured == "json_schema" and schema is not None
+            )
             if strict and (problem := strict_problem(closed(schema))):
                 why = f"endpoint '{system.endpoint}' asks for json_schema; auto does without"
                 yield f"{where}/prompt: {problem} ({why})"
@@ -158,7 +178,9 @@ class LanguageModels:
             if self.config.budget is not None and chosen.api_key_env and not chosen.prices:
                 yield f"{where}: a budget needs 'prices' for every endpoint with a key"
             if server.serve is not None:
-                yield from self.study.paths.problems_of_served(f"{where}/serve/source", server.serve.source)
+                yield from self.study.paths.problems_of_served(
+                    f"{where}/serve/source", server.serve.source
+                )
 
     def unknown_endpoint(self, where: str, name: str | None) -> Iterator[str]:
         """Yield a sentence about the name of an endpoint that is not defined."""
@@ -174,7 +196,9 @@ class LanguageModels:
 
     def examples(self, dataset: str, system: str) -> list[str]:
         """Return the training split that a system's examples come from, if it is shown some."""
-        train = f"{self.study.paths.study}/corpora/{self.config.datasets[dataset].corpus}/train.jsonl"
+        train = (
+            f"{self.study.paths.study}/corpora/{self.config.datasets[dataset].corpus}/train.jsonl"
+        )
         return [train] if self.config.systems[system].examples else []
 
     def served(self, *endpoints: str | None) -> list[str]:
@@ -183,18 +207,23 @@ class LanguageModels:
         return [self.study.paths.served(serve.source) for serve in servers if serve is not None]
 
     def need_network(self, *endpoints: str | None) -> bool:
-        """Whether one of the endpoints is a service elsewhere, not a model that a job serves itself.
+        """Whether one of the endpoints is a service elsewhere, not a model that a job serves
+        itself.
 
         A rule that asks it is local, because compute nodes may have no network.
         """
         return any(self.config.endpoints[name].serve is None for name in endpoints if name)
 
     def identity(self, dataset: str, system: str) -> dict[str, Any]:
-        """Return what decides the result of an extraction (:func:`tripleaudit.llm.section.identity`)."""
+        """Return what decides the result of an extraction
+        (:func:`tripleaudit.llm.section.identity`).
+        """
         return settings.identity(self.section, dataset, system)
 
     def sampling(self, *endpoints: str | None) -> list[dict[str, Any]]:
-        """Return what decides the answers of endpoints besides the requests: nothing about transport."""
+        """Return what decides the answers of endpoints besides the requests: nothing about
+        transport.
+        """
         fields = ("model", "temperature", "seed", "top_p", "extra", "context")
         found = [settings.endpoint(self.section, name) for name in endpoints if name]
         return [{field: getattr(endpoint, field) for field in fields} for endpoint in found]
@@ -219,9 +248,15 @@ class LanguageModels:
         return sorted(name for name in self._key_names(used) if not is_set(name))
 
     def keys_present(self) -> list[str]:
-        """Return the names of the environment variables of endpoints that are set, for jobs on other machines."""
+        """Return the names of the environment variables of endpoints that are set, for jobs on
+        other machines.
+        """
         return sorted(filter(is_set, self._key_names(self.config.endpoints)))
 
     def _key_names(self, endpoints: Iterable[str]) -> set[str]:
-        servers = [self.config.endpoints[name] for name in endpoints if name in self.config.endpoints]
-        return {name for server in servers for name, _ in named("", server.headers, server.api_key_env)}
+        servers = [
+            self.config.endpoints[name] for name in endpoints if name in self.config.endpoints
+        ]
+        return {
+            name for server in servers for name, _ in named("", server.headers, server.api_key_env)
+        }

@@ -1,4 +1,6 @@
-"""The contents of a study's own files, read before anything runs: for checks, estimates and default settings."""
+"""The contents of a study's own files, read before anything runs: for checks, estimates and
+default settings.
+"""
 
 from collections.abc import Iterator
 from functools import cache
@@ -33,7 +35,8 @@ def local_split(corpus: "Corpus", split: str, max_bytes: int = MAX_BYTES) -> lis
         max_bytes: files that are larger together are not read.
 
     Returns:
-        None for a registered corpus, a split without files, and files that are missing or too large.
+        None for a registered corpus, a split without files, and files that are missing or too
+        large.
 
     Raises:
         UserError: a file cannot be read.
@@ -51,7 +54,9 @@ def local_split(corpus: "Corpus", split: str, max_bytes: int = MAX_BYTES) -> lis
 
 
 class _Split:
-    """A split to read; equal to another one of the same configuration and the same state of its files."""
+    """A split to read; equal to another one of the same configuration and the same state of its
+    files.
+    """
 
     def __init__(self, corpus: "Corpus", split: str, paths: tuple[str, ...], divided: bool):
         self.corpus, self.split, self.paths, self.divided = corpus, split, paths, divided
@@ -97,7 +102,9 @@ def _size(path: Path) -> int | None:
 
 
 def settings_of_data(corpora: "dict[str, Corpus]") -> list[str]:
-    """Return the cardinality settings of a study that trains nothing: ``wz`` too if a test set has empty sentences."""
+    """Return the cardinality settings of a study that trains nothing: ``wz`` too if a test set
+    has empty sentences.
+    """
     for corpus in corpora.values():
         try:
             test = local_split(corpus, "test", MAX_BYTES_OF_SETTINGS) or []
@@ -109,7 +116,9 @@ def settings_of_data(corpora: "dict[str, Corpus]") -> list[str]:
 
 
 def local_set(study: "Study", corpus: str, split: str, setting: str) -> list[Sentence] | None:
-    """Return a split of the original protocol in a cardinality setting, None where it cannot be read beforehand."""
+    """Return a split of the original protocol in a cardinality setting, None where it cannot be
+    read beforehand.
+    """
     try:
         found = local_split(study.data.section[corpus], split)
     except UserError:
@@ -139,7 +148,9 @@ def problems(study: "Study") -> Iterator[str]:
             yield from _problems_of_relations(study, name, splits.get("train", []), test)
 
 
-def _problems_of_relations(study: "Study", corpus: str, train: list[Sentence], test: list[Sentence]) -> Iterator[str]:
+def _problems_of_relations(
+    study: "Study", corpus: str, train: list[Sentence], test: list[Sentence]
+) -> Iterator[str]:
     """Yield a sentence for each system that is to be given relations where none are known."""
     if study.data.section[corpus].relations or any(sentence.triples for sentence in train):
         return

@@ -1,4 +1,6 @@
-"""The section ``needles``: which documents, models and needles MINEA is made of, and where its results lie."""
+"""The section ``needles``: which documents, models and needles MINEA is made of, and where its
+results lie.
+"""
 
 import json
 import os
@@ -30,7 +32,9 @@ class _Own(Section):
     max_documents: Number | None = None
     """Take only the first documents; null takes all."""
     max_chars: Number | None = None
-    """Shorten every document to whole paragraphs within this many characters; null keeps them whole."""
+    """Shorten every document to whole paragraphs within this many characters; null keeps them
+    whole.
+    """
     models: Annotated[list[str], Unique] = []
     """Endpoints of generative/endpoints that extract; one row of each table."""
     generator: str | None = None
@@ -81,11 +85,17 @@ class NeedleStudies:
         endpoints = self.study.language_models.config.endpoints
         for lm in sorted({*self.models, self.config.generator} & {*endpoints}):
             if (context := endpoints[lm].context) is not None and context <= self.config.reserve:
-                said = f"{self.config.reserve} tokens kept free leave none of a context of {context}"
+                said = (
+                    f"{self.config.reserve} tokens kept free leave none of a context of {context}"
+                )
                 yield f"needles/reserve: {said} (endpoint '{lm}')"
 
     def _problems_of_files(self, key: str, paths: list[str]) -> Iterator[str]:
-        missing = [each for path in paths for each in self.study.paths.problems_of_file(f"needles/{key}", path)]
+        missing = [
+            each
+            for path in paths
+            for each in self.study.paths.problems_of_file(f"needles/{key}", path)
+        ]
         yield from missing
         try:
             documents = [] if missing else self._documents(paths, None)
@@ -96,7 +106,9 @@ class NeedleStudies:
             yield from refused(f"needles/{key}", read_document, path)
 
     def _documents(self, paths: list[str], limit: int | None) -> list[str]:
-        return list(map(str, document_files([self.study.paths.file(path) for path in paths], limit)))
+        return list(
+            map(str, document_files([self.study.paths.file(path) for path in paths], limit))
+        )
 
     def documents(self) -> list[str]:
         """Return the text files that needles are put into."""
@@ -104,7 +116,9 @@ class NeedleStudies:
 
     @cached_property
     def plan_json(self) -> str:
-        """What decides needles, extraction and scores, as canonical JSON (:class:`tripleaudit.needles.plan.Plan`)."""
+        """What decides needles, extraction and scores, as canonical JSON
+        (:class:`tripleaudit.needles.plan.Plan`).
+        """
         known = {field.alias or name for name, field in NeedleSettings.model_fields.items()}
         values = {key: value for key, value in self.section.items() if key in known}
         return json.dumps({**values, "judge": self.config.judge is not None}, sort_keys=True)
@@ -112,7 +126,9 @@ class NeedleStudies:
     @cached_property
     def made_json(self) -> str:
         """What of :attr:`plan_json` decides needles and extraction, as canonical JSON."""
-        made = {key: value for key, value in json.loads(self.plan_json).items() if key not in RATING}
+        made = {
+            key: value for key, value in json.loads(self.plan_json).items() if key not in RATING
+        }
         return json.dumps(made, sort_keys=True)
 
     def judge_of(self, model: str) -> str | None:

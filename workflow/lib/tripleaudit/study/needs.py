@@ -1,4 +1,6 @@
-"""What has to be installed for a study to run: extras of the package, by the parts of the study that need them."""
+"""What has to be installed for a study to run: extras of the package, by the parts of the study
+that need them.
+"""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -21,7 +23,9 @@ def _needed(study: "Study") -> Iterator[tuple[str, str]]:
     if study.runs or study.classifier_runs:
         yield "train", "extractors" if study.runs else "zcc"
     for name in study.protocols:
-        if spec_of(name).name == "augmented" and not all(study.data.given(corpus, name) for corpus in study.corpora):
+        if spec_of(name).name == "augmented" and not all(
+            study.data.given(corpus, name) for corpus in study.corpora
+        ):
             yield "train", f"protocols/{name}"  # whose language model fills in entities
     if study.collections:
         yield "train", "collections"

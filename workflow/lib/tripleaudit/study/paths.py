@@ -11,9 +11,13 @@ from tripleaudit.sources import registry
 
 
 def with_contents(paths: Iterable[str]) -> list[str]:
-    """Return paths, and behind them the files inside of folders: Snakemake does not see that one of these changed."""
+    """Return paths, and behind them the files inside of folders: Snakemake does not see that one
+    of these changed.
+    """
     given = list(paths)
-    return given + [str(file) for path in given for file in sorted(Path(path).rglob("*")) if file.is_file()]
+    return given + [
+        str(file) for path in given for file in sorted(Path(path).rglob("*")) if file.is_file()
+    ]
 
 
 class StudyPaths:
@@ -35,13 +39,17 @@ class StudyPaths:
         return self.raw_root or f"{self.downloads}/raw"
 
     def file(self, path: str) -> str:
-        """Return where a file lies: under the raw root, registered there, shipped, or the user's own."""
+        """Return where a file lies: under the raw root, registered there, shipped, or the user's
+        own.
+        """
         if self.raw_root and (Path(self.raw_root) / path).exists():
             return str(Path(self.raw_root) / path)
         return f"{self.raw}/{path}" if path in registry.raw_files() else shipped(path)
 
     def own_files(self, paths: Iterable[str]) -> list[str]:
-        """Return those inputs that the study neither makes nor fetches; of a model all files of its folder."""
+        """Return those inputs that the study neither makes nor fetches; of a model all files of
+        its folder.
+        """
         made = (f"{self.study}/", f"{self.downloads}/", "<")
         files = []
         for path in paths:
@@ -58,7 +66,11 @@ class StudyPaths:
         if path in registry.raw_files():
             yield from self.problems_of_raw(where, registry.raw_file(path))
         elif not Path(self.file(path)).exists():
-            root = f"under raw_root ({self.raw_root})" if self.raw_root else "under raw_root, which is not set"
+            root = (
+                f"under raw_root ({self.raw_root})"
+                if self.raw_root
+                else "under raw_root, which is not set"
+            )
             yield (
                 f"{where}: {path}: no such file or folder, neither here nor {root}; name one of your own, or set "
                 "raw_root to a folder that has it"
@@ -66,7 +78,9 @@ class StudyPaths:
 
     def problems_of_raw(self, where: str, *files: registry.RawFile) -> Iterator[str]:
         """Yield a sentence about registered files that are missing below the raw root."""
-        missing = [file.name for file in files if self.raw_root and not file.below(self.raw_root).is_file()]
+        missing = [
+            file.name for file in files if self.raw_root and not file.below(self.raw_root).is_file()
+        ]
         if missing:
             more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
             yield f"{where}: {missing[0]}{more}: no such file, expected below raw_root {self.raw_root}"
@@ -91,11 +105,15 @@ class StudyPaths:
         return self._local(model) or f"{self.downloads}/lm/{self._slug(model)}.gguf"
 
     def source(self, slug: str) -> str:
-        """Return the model that is fetched into a folder of this name; a registered name stands for itself."""
+        """Return the model that is fetched into a folder of this name; a registered name stands
+        for itself.
+        """
         return self._sources.get(slug, slug)
 
     def problems_of_served(self, where: str, model: str) -> Iterator[str]:
-        """Yield a sentence about a language model that is not known, or is no GGUF file that is there."""
+        """Yield a sentence about a language model that is not known, or is no GGUF file that is
+        there.
+        """
         try:
             source = registry.find_model(model).source
         except UserError as error:
@@ -108,7 +126,8 @@ class StudyPaths:
             yield f"{where}: {model}: not a GGUF file; serve another model yourself, and name its 'base_url'{known}"
 
     def problems_of_model(self, where: str, model: str, layers: int | None = None) -> Iterator[str]:
-        """Yield a sentence about a model that is not known, a folder that holds none, and layers that it lacks.
+        """Yield a sentence about a model that is not known, a folder that holds none, and layers
+        that it lacks.
 
         Args:
             layers: of it that are used.
@@ -143,7 +162,9 @@ class StudyPaths:
         return shipped(source.location) if source.kind == "local" and source.inner is None else None
 
     def _slug(self, model: str) -> str:
-        """The folder name of a fetched model: its registered name, or its source with harmless characters."""
+        """The folder name of a fetched model: its registered name, or its source with harmless
+        characters.
+        """
         slug = re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.")
         self._sources[slug] = model
         return slug

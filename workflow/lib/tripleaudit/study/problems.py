@@ -1,4 +1,6 @@
-"""Sentences about what cannot work in a study, as all sections say them: ``section/key: what is wrong``."""
+"""Sentences about what cannot work in a study, as all sections say them: ``section/key: what is
+wrong``.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -8,7 +10,9 @@ from tripleaudit.core.errors import UserError, hint
 from tripleaudit.core.shipped import shipped
 
 
-def unknown(where: str, what: str, name: str | None, known: Iterable[str], more: str = "") -> Iterator[str]:
+def unknown(
+    where: str, what: str, name: str | None, known: Iterable[str], more: str = ""
+) -> Iterator[str]:
     """Yield a sentence about a name that is not among the known ones; nothing of None."""
     if name is not None and name not in (known := list(known)):
         yield f"{where}: unknown {what} '{name}'{more}{hint(name, known)}"

@@ -1,4 +1,6 @@
-"""The section ``protocols`` of the configuration: its keys, for the names of sifted sets and of plugins that it has."""
+"""The section ``protocols`` of the configuration: its keys, for the names of sifted sets and of
+plugins that it has.
+"""
 
 import functools
 import re
@@ -38,7 +40,9 @@ class Rearranged(Section):
     source: Literal["made", "published"] = "made"
     """made here by rule, or the published sets, which the registry knows for WebNLG."""
     rule: Literal["key-triple", "every-triple"] | None = None
-    """key-triple as the published files were made (as if not given), every-triple as the paper's text reads."""
+    """key-triple as the published files were made (as if not given), every-triple as the paper's
+    text reads.
+    """
     valid_size: Count | None = None
     """Validation sentences with triples; as many as now if not given."""
     test_size: Number | None = None
@@ -50,7 +54,9 @@ class Rearranged(Section):
 
 
 class Augmented(Section):
-    """Test entities are replaced by likely words (rte-generalization 3.3); trained on the original split."""
+    """Test entities are replaced by likely words (rte-generalization 3.3); trained on the
+    original split.
+    """
 
     source: Literal["made", "published"] = "made"
     """made here, or the published test sets, which the registry knows for WebNLG."""
@@ -61,7 +67,9 @@ class Augmented(Section):
     """What a word without a neighbour of the wanted kind becomes, any neighbour as in the published files (as if not
     given) or itself as in the text."""
     masked_lm: str | None = None
-    """A masked language model by source; null trains a head on the encoder over the training text."""
+    """A masked language model by source; null trains a head on the encoder over the training
+    text.
+    """
     vectors: str | None = None
     """Word vectors in GloVe's or word2vec's text form; null derives them from the encoder."""
     mlm_steps: Number = 300
@@ -97,7 +105,9 @@ class Sifted(Section):
             raise PydanticCustomError("needed", "the rule '{rule}' needs the key '{needed}'", found)
         if getattr(self, keys[other]) is not None:
             found = {"key": keys[other], "other": other, "rule": self.rule}
-            raise PydanticCustomError("other", "the key '{key}' belongs to the rule '{other}', not '{rule}'", found)
+            raise PydanticCustomError(
+                "other", "the key '{key}' belongs to the rule '{other}', not '{rule}'", found
+            )
         return self
 
 
@@ -120,7 +130,9 @@ class _Protocols(Section):
     rearranged: Annotated[Rearranged, OrEmpty] = Rearranged()
     """Sentences with the rarest triples go to the test side (rte-generalization 3.1)."""
     augmented: Annotated[Augmented, OrEmpty] = Augmented()
-    """Test entities are replaced by likely words (rte-generalization 3.3); trained on the original."""
+    """Test entities are replaced by likely words (rte-generalization 3.3); trained on the
+    original.
+    """
     unseen_relations: Annotated[UnseenRelations, OrEmpty] = UnseenRelations()
 
 
@@ -138,13 +150,19 @@ class Added(Section):
 def named_protocols(names: Iterable[str]) -> tuple[str, ...]:
     """Return those of the names that stand for sifted sets, or for protocols of plugins."""
     plugins = [spec for spec in PROTOCOLS.values() if spec.file]
-    chosen = [name for name in names if re.match(SIFT, name) or any(spec.means(name) for spec in plugins)]
+    chosen = [
+        name for name in names if re.match(SIFT, name) or any(spec.means(name) for spec in plugins)
+    ]
     return tuple(sorted(chosen))
 
 
 @functools.cache
 def protocols_model(names: Sequence[str]) -> type[Section]:
-    """Return the model of a section with these names of sifted sets and plugins among the other protocols."""
+    """Return the model of a section with these names of sifted sets and plugins among the other
+    protocols.
+    """
     sifted = (Annotated[Sifted, Field(description=Sifted.__doc__)], ...)
     added = (Annotated[Added, OrEmpty], Added())
-    return model_from("Protocols", {name: sifted if re.match(SIFT, name) else added for name in names}, _Protocols)
+    return model_from(
+        "Protocols", {name: sifted if re.match(SIFT, name) else added for name in names}, _Protocols
+    )

@@ -26,7 +26,11 @@ DRAWN = {
     "zcc-curves": "zcc",
     "gre-scores": "gre-sentence",
 }  # plot -> its table
-NO_ONE_RULE = ("zcc", "co-occurrence", "matching-rules")  # tables of scores that follow no matching rule, or all
+NO_ONE_RULE = (
+    "zcc",
+    "co-occurrence",
+    "matching-rules",
+)  # tables of scores that follow no matching rule, or all
 ABOUT_TRAINING_SETS = ("co-occurrence",)  # tables of scores that say nothing without a training set
 WITH_SCORES = ("type-f1", "cardinality-drop", "f1-cost")  # plots of extractors' scores
 
@@ -57,7 +61,8 @@ class Report:
         if chosen is not None:
             given = {name: table.given().items() for name, table in chosen.items()}
             self.chosen = {
-                name: {key: value for key, value in said if value is not None} for name, said in given.items()
+                name: {key: value for key, value in said if value is not None}
+                for name, said in given.items()
             }
 
     def problems(self) -> Iterator[str]:
@@ -81,8 +86,14 @@ class Report:
         return [name for name, table in TABLES.items() if self._can_fill(table)]
 
     def _can_fill(self, table: TableSpec) -> bool:
-        training_sets = [corpus for corpus in self.study.corpora if self.study.data.has_training(corpus)]
-        if self.study.corpora and not training_sets and (table.needs == "audits" or table.name in ABOUT_TRAINING_SETS):
+        training_sets = [
+            corpus for corpus in self.study.corpora if self.study.data.has_training(corpus)
+        ]
+        if (
+            self.study.corpora
+            and not training_sets
+            and (table.needs == "audits" or table.name in ABOUT_TRAINING_SETS)
+        ):
             return False
         try:
             return bool(table.possible(self.study))
@@ -95,7 +106,9 @@ class Report:
             ) from error
 
     def tables(self, *needs: str) -> dict[str, dict[str, Any]]:
-        """Return the tables to make, with their options; with ``needs``, those that are made from such files."""
+        """Return the tables to make, with their options; with ``needs``, those that are made
+        from such files.
+        """
         chosen = dict.fromkeys(self.possible, {}) if self.chosen is None else self.chosen
         return {name: of for name, of in chosen.items() if not needs or TABLES[name].needs in needs}
 
@@ -104,12 +117,16 @@ class Report:
         return json.dumps((self.chosen or {}).get(wildcards.table, {}), sort_keys=True)
 
     def plot_options(self, wildcards: Any) -> str:
-        """Return the options of a plot as canonical JSON: the matching rule of the table that it draws."""
+        """Return the options of a plot as canonical JSON: the matching rule of the table that it
+        draws.
+        """
         given = (self.chosen or {}).get(DRAWN.get(wildcards.plot, wildcards.plot), {})
         return json.dumps({key: value for key, value in given.items() if key == "matching"})
 
     def table_inputs(self, wildcards: Any) -> dict[str, list[str]]:
-        """Return what one table is made from, by the command's options; tables about data need no training."""
+        """Return what one table is made from, by the command's options; tables about data need
+        no training.
+        """
         study, folder, name = self.study, self.study.paths.study, wildcards.table
         needs, part = TABLES[name].needs, {"scores": "", "gre": "gre/", "needles": "needles/"}
         facts = {"runs": self.runs, "scores": self.runs, "gre": self._facts_of_gre}
@@ -120,8 +137,12 @@ class Report:
             "runs": facts.get(needs, list)(),
             "criteria": study.needles.criteria() if needs == "needles" else [],
             "collection": study.collections.files() if needs == "collection" else [],
-            "curves": self._of(study.classifier_runs, "scores/{}/curve.json") if needs == "classifiers" else [],
-            "doubled": [f"{folder}/counts/{path}.csv" for path in study.doubled_scored] if name == "contrasts" else [],
+            "curves": self._of(study.classifier_runs, "scores/{}/curve.json")
+            if needs == "classifiers"
+            else [],
+            "doubled": [f"{folder}/counts/{path}.csv" for path in study.doubled_scored]
+            if name == "contrasts"
+            else [],
         }
         return {kind: paths for kind, paths in found.items() if paths}
 
@@ -130,7 +151,9 @@ class Report:
         study, folder = self.study, self.study.paths.study
         scored = {"": study.scored, "gre/": self.tables("gre"), "needles/": self.tables("needles")}
         found = {
-            "scores": [f"{folder}/{part}scores.csv" for part, is_scored in scored.items() if is_scored],
+            "scores": [
+                f"{folder}/{part}scores.csv" for part, is_scored in scored.items() if is_scored
+            ],
             "counts": study.score_files("counts"),
             "doubled": [f"{folder}/counts/{path}.csv" for path in study.doubled_scored],
             "runs": self.runs(),
@@ -138,8 +161,12 @@ class Report:
         return {kind: paths for kind, paths in found.items() if paths}
 
     def _facts_of_gre(self) -> list[str]:
-        """Return the facts of systems and of trainings, where data sets with GREScores have some of them."""
-        planned = [each for systems in self.study.grescores.planned.values() for each in systems.values()]
+        """Return the facts of systems and of trainings, where data sets with GREScores have some
+        of them.
+        """
+        planned = [
+            each for systems in self.study.grescores.planned.values() for each in systems.values()
+        ]
         settings = {each.keys["setting"] for each in planned}
         folder, found = self.study.paths.study, []
         if self.trainings and settings & {SYSTEM, TRAINED}:
@@ -157,13 +184,18 @@ class Report:
         """Provenances of all trainings: those of the study, and those behind stored predictions."""
         own = [*self.study.runs, *self.study.classifier_runs]
         stored = [path for path, _ in self.study.systems.trainings()]
-        return [f"{self.study.paths.study}/models/{run.path}/provenance.json" for run in own] + stored
+        return [
+            f"{self.study.paths.study}/models/{run.path}/provenance.json" for run in own
+        ] + stored
 
     @cached_property
     def training_keys(self) -> list[dict[str, Any]]:
         """The keys of each of :attr:`trainings` as the scores file names them."""
         own = [*self.study.runs, *self.study.classifier_runs]
-        return [*map(self.study.run_keys, own), *(keys for _, keys in self.study.systems.trainings())]
+        return [
+            *map(self.study.run_keys, own),
+            *(keys for _, keys in self.study.systems.trainings()),
+        ]
 
     @cached_property
     def doubles(self) -> list[str]:
@@ -172,7 +204,9 @@ class Report:
 
     @property
     def gain_files(self) -> dict[str, list[str]]:
-        """The files behind what twice the epochs gained: validation sets and both predictions of each."""
+        """The files behind what twice the epochs gained: validation sets and both predictions of
+        each.
+        """
         runs = self.study.doubled_runs
         return {
             "validation": [self.study.validation_file(run) for run in runs],
@@ -215,16 +249,26 @@ class Report:
         """Return what one plot is made from."""
         study, plot, folder = self.study, wildcards.plot, self.study.paths.study
         part = {**dict.fromkeys(WITH_SCORES, ""), "gre-scores": "gre/", LENGTH_TABLE: "needles/"}
-        facts = {**dict.fromkeys((*WITH_SCORES, "zcc-curves"), self.runs), "gre-scores": self._facts_of_gre}
+        facts = {
+            **dict.fromkeys((*WITH_SCORES, "zcc-curves"), self.runs),
+            "gre-scores": self._facts_of_gre,
+        }
         every = [*study.runs, *study.classifier_runs]
         return {
             "scores": [f"{folder}/{part[plot]}scores.csv"] if plot in part else [],
             "counts": study.score_files("counts") if plot in WITH_SCORES else [],
             "runs": facts.get(plot, list)(),
-            "curves": self._of(study.classifier_runs, "scores/{}/curve.json") if plot == "zcc-curves" else [],
-            "history": self._of(study.runs, "models/{}/history.jsonl") if plot == "training-curves" else [],
-            # the benchmark files next to these are read where they exist: a lost one must not train anything again
-            "predictions": self._of(every, "predictions/{}/test.jsonl") if plot == "time-memory" else [],
+            "curves": self._of(study.classifier_runs, "scores/{}/curve.json")
+            if plot == "zcc-curves"
+            else [],
+            "history": self._of(study.runs, "models/{}/history.jsonl")
+            if plot == "training-curves"
+            else [],
+            # the benchmark files next to these are read where they exist: a lost one must not train
+            # anything again
+            "predictions": self._of(every, "predictions/{}/test.jsonl")
+            if plot == "time-memory"
+            else [],
         }
 
     def _of(self, runs: "Iterable[Run]", pattern: str) -> list[str]:
@@ -245,14 +289,18 @@ class Report:
         """Return the files of :class:`tripleaudit.report.study_files.ReportFiles`."""
         study, folder = self.study, self.study.paths.study
         every = [*study.runs, *study.classifier_runs]
-        extractions = [f"{folder}/generative/{texts}/{run}" for texts, run in study.language_models.extractions]
+        extractions = [
+            f"{folder}/generative/{texts}/{run}" for texts, run in study.language_models.extractions
+        ]
         return {
             "tables": self.files(),
             "plots": [f"{folder}/plots/{name}.json" for name in self.plots],
             "rows": [f"{folder}/counts/{row.path}.csv" for row in self.browsed],
             "answers": [f"{extraction}/answers.jsonl" for extraction in extractions],
             "verdicts": study.grescores.verdicts(),
-            "entities": [f"{folder}/needles/models/{model}/entities.jsonl" for model in study.needles.models],
+            "entities": [
+                f"{folder}/needles/models/{model}/entities.jsonl" for model in study.needles.models
+            ],
             "provenance": [
                 *self._of(every, "models/{}/provenance.json"),
                 *([f"{folder}/scores.provenance.json"] if study.scored else []),
@@ -260,13 +308,32 @@ class Report:
         }
 
     def sentence_files(self) -> list[str]:
-        """Return what the report finds by these files: sentences and predictions of rows and of answers."""
-        folder, extractions = f"{self.study.paths.study}/generative", self.study.language_models.extractions
-        rows = [f"{self.study.paths.study}/scores/{row.path}.provenance.json" for row in self.browsed]
-        rows += [path for row in self.browsed for path in (row.predictions, row.gold, row.decisions) if path]
+        """Return what the report finds by these files: sentences and predictions of rows and of
+        answers.
+        """
+        folder, extractions = (
+            f"{self.study.paths.study}/generative",
+            self.study.language_models.extractions,
+        )
+        rows = [
+            f"{self.study.paths.study}/scores/{row.path}.provenance.json" for row in self.browsed
+        ]
+        rows += [
+            path
+            for row in self.browsed
+            for path in (row.predictions, row.gold, row.decisions)
+            if path
+        ]
         said = [f"{folder}/{texts}/{run}/predictions.jsonl" for texts, run in extractions]
-        said += [path.replace("factualness.json", "granularity.json") for path in self.study.grescores.verdicts()]
-        return list(dict.fromkeys(rows + said + [f"{folder}/{texts}/reference.jsonl" for texts, _ in extractions]))
+        said += [
+            path.replace("factualness.json", "granularity.json")
+            for path in self.study.grescores.verdicts()
+        ]
+        return list(
+            dict.fromkeys(
+                rows + said + [f"{folder}/{texts}/reference.jsonl" for texts, _ in extractions]
+            )
+        )
 
     def facts(self, configfiles: Iterable[Any] = ()) -> dict[str, Any]:
         """Return what the report says about the study itself."""
@@ -280,5 +347,9 @@ class Report:
         }
 
     def deciding_facts(self, configfiles: Iterable[Any] = ()) -> dict[str, Any]:
-        """Return those of the facts that the report is rewritten for: not the digest of the whole configuration."""
-        return {name: fact for name, fact in self.facts(configfiles).items() if name != "config_sha256"}
+        """Return those of the facts that the report is rewritten for: not the digest of the
+        whole configuration.
+        """
+        return {
+            name: fact for name, fact in self.facts(configfiles).items() if name != "config_sha256"
+        }

@@ -1,4 +1,6 @@
-"""Requests, tokens and money of all that queries endpoints: extraction, judging, embedding, needles. Sends nothing."""
+"""Requests, tokens and money of all that queries endpoints: extraction, judging, embedding,
+needles. Sends nothing.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -37,7 +39,9 @@ from tripleaudit.systems.language_model import task_of
 from tripleaudit.systems.test_set import make_query
 
 Row = dict[str, Any]
-Found = Iterator[Row | str]  # a row for each job; a text for what cannot be counted, as what it reads is not made yet
+Found = Iterator[
+    Row | str
+]  # a row for each job; a text for what cannot be counted, as what it reads is not made yet
 Clients = Callable[[str], Client]  # of endpoints by name, opened once
 COLUMNS = {
     "data set": "dataset",
@@ -58,9 +62,10 @@ def plan(study: Study) -> dict[str, Any]:
     """Return what a study would still send; reads texts and cache, sends nothing.
 
     Returns:
-        ``{"jobs": [{"dataset", "system", "endpoint", "done", + fields of Estimate}], "total": Estimate's fields,
-        "unknown": [what cannot be counted yet], "missing_keys", "budget", "spent"}``. The requests of a job whose
-        result exists, made as the study now says, are not counted.
+        ``{"jobs": [{"dataset", "system", "endpoint", "done", + fields of Estimate}], "total":
+        Estimate's fields, "unknown": [what cannot be counted yet], "missing_keys", "budget",
+        "spent"}``. The requests of a job whose result exists, made as the study now says, are not
+        counted.
     """
     models = study.language_models
     with ExitStack() as opened:
@@ -75,7 +80,9 @@ def plan(study: Study) -> dict[str, Any]:
         "jobs": jobs,
         "total": asdict(sum(counted, Estimate())),
         "unknown": [*dict.fromkeys(one for one in found if isinstance(one, str))],
-        "missing_keys": models.missing_keys([*models.queried(), *(job["endpoint"] for job in jobs)]),
+        "missing_keys": models.missing_keys(
+            [*models.queried(), *(job["endpoint"] for job in jobs)]
+        ),
         "budget": models.config.budget,
         "spent": spent,
     }
@@ -86,20 +93,32 @@ def as_table(result: Mapping[str, Any]) -> str:
     rows = [[*COLUMNS]]
     total = "at least" if result["unknown"] else "total"
     for job in [*result["jobs"], _row(total, "", "", False, Estimate(**result["total"]))]:
-        cells = [f"{cell:.4f}" if isinstance(cell, float) else str(cell) for cell in map(job.get, COLUMNS.values())]
+        cells = [
+            f"{cell:.4f}" if isinstance(cell, float) else str(cell)
+            for cell in map(job.get, COLUMNS.values())
+        ]
         rows.append([*cells[:3], "done", *[""] * 6] if job["done"] else cells)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     aligned = [str.ljust] * 3 + [str.rjust] * 7
-    lines = ["  ".join(to(*cell) for to, *cell in zip(aligned, row, widths, strict=True)).rstrip() for row in rows]
+    lines = [
+        "  ".join(to(*cell) for to, *cell in zip(aligned, row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
     open_jobs = sum(not job["done"] for job in result["jobs"])
-    lines.append(f"{open_jobs} of {len(result['jobs'])} jobs are to run; tokens and money are estimates")
+    lines.append(
+        f"{open_jobs} of {len(result['jobs'])} jobs are to run; tokens and money are estimates"
+    )
     if result["budget"] is not None:
         left = result["budget"] - result["spent"]
-        lines.append(f"budget {result['budget']:g}, spent or reserved {result['spent']:.4f}, left {left:.4f}")
+        lines.append(
+            f"budget {result['budget']:g}, spent or reserved {result['spent']:.4f}, left {left:.4f}"
+        )
         if result["total"]["cost_limit"] > left:
             lines.append("the budget may not suffice: at most, the requests cost more than is left")
     if result["unknown"]:
-        lines.append(f"not counted, because what they read is not made yet: {', '.join(result['unknown'])}")
+        lines.append(
+            f"not counted, because what they read is not made yet: {', '.join(result['unknown'])}"
+        )
     if result["missing_keys"]:
         lines.append(f"environment variables to set first: {', '.join(result['missing_keys'])}")
     return "\n".join(lines)
@@ -109,11 +128,15 @@ def as_table(result: Mapping[str, Any]) -> str:
 
 
 def _extraction(study: Study, clients: Clients) -> Found:
-    """What the systems of the section would be sent; a row for those that cannot be counted, too."""
+    """What the systems of the section would be sent; a row for those that cannot be counted,
+    too.
+    """
     models, section = study.language_models, study.language_models.section
     for dataset, name in models.extractions:
         system, made = section["systems"][name], f"{study.paths.study}/generative/{dataset}"
-        done = _known(f"{made}/{name}/report.json").get("identity") == _as_json(models.identity(dataset, name))
+        done = _known(f"{made}/{name}/report.json").get("identity") == _as_json(
+            models.identity(dataset, name)
+        )
         texts, train = f"{made}/texts.jsonl", models.examples(dataset, name)
         figures = Estimate()
         sentences = load_sentences(texts) if isfile(texts) else _local_texts(study, dataset)
@@ -129,21 +152,32 @@ def _extraction(study: Study, clients: Clients) -> Found:
 
 
 def _local_texts(study: Study, dataset: str) -> list[Sentence] | None:
-    """Return the texts of a data set from the study's own files, None where they cannot be read beforehand."""
+    """Return the texts of a data set from the study's own files, None where they cannot be read
+    beforehand.
+    """
     chosen = study.language_models.section["datasets"][dataset]
     sentences = local_set(study, chosen["corpus"], chosen["split"], "wz")
-    return None if sentences is None else select_texts(sentences, chosen.get("limit"), chosen.get("sample_seed"))
+    return (
+        None
+        if sentences is None
+        else select_texts(sentences, chosen.get("limit"), chosen.get("sample_seed"))
+    )
 
 
 def _systems(study: Study, clients: Clients) -> Found:
-    """What the language models among the systems would be sent; a second question after an answer is not counted."""
+    """What the language models among the systems would be sent; a second question after an
+    answer is not counted.
+    """
     systems = study.systems
     jobs: list[Any] = []
     for corpus, trainset, name, testset in systems.predicted:
         if systems.kinds[name].name == "endpoint":
             job = SimpleNamespace(corpus=corpus, trainset=trainset, extractor=name, testset=testset)
             about = trainset.rpartition("-")[0] if testset == "test" else testset
-            report, given = systems.report(corpus, trainset, name, testset), systems.gives_schema(job)
+            report, given = (
+                systems.report(corpus, trainset, name, testset),
+                systems.gives_schema(job),
+            )
             to_make = partial(make_query, schema_of_test=given)
             jobs.append((job, about, report, systems.inputs(job), to_make))
     for job, about, report, inputs, to_make in jobs:
@@ -163,7 +197,9 @@ def _systems(study: Study, clients: Clients) -> Found:
 def _test_and_training(
     study: Study, job: Any, inputs: Mapping[str, Any]
 ) -> tuple[list[Sentence], list[Sentence]] | None:
-    """Return test and training sentences of a system: those that were made, else those of the study's own files."""
+    """Return test and training sentences of a system: those that were made, else those of the
+    study's own files.
+    """
     found: list[list[Sentence]] = []
     for role, setting in (("test", study.settings[-1]), ("train", "nz")):
         if not inputs[role]:
@@ -191,11 +227,16 @@ def _judging(study: Study, clients: Clients) -> Found:
         "granularity": (load_prompt(judge.granularity_prompt), GRANULARITY.requests),
     }
     name, client = judge.endpoint, clients(judge.endpoint)
-    judged = [(dataset, system) for dataset in gre.datasets for system in gre.to_judge(dataset).values()]
+    judged = [
+        (dataset, system) for dataset in gre.datasets for system in gre.to_judge(dataset).values()
+    ]
     for dataset, system in judged:
         kinds, triples, figures = system.judged, system.files["triples"], Estimate()
         known = _known(gre.judged(dataset, system.name, name, "report"))
-        by = {kind: {"judge": client.endpoint.model, "prompt": prompts[kind][0].sha256[:12]} for kind in kinds}
+        by = {
+            kind: {"judge": client.endpoint.model, "prompt": prompts[kind][0].sha256[:12]}
+            for kind in kinds
+        }
         done = all(by[kind].items() <= known.get(kind, {}).items() for kind in kinds)
         if kinds and not done and not isfile(triples):
             yield f"{dataset}/{system.name} (judge {name}: its triples are not there yet)"
@@ -208,7 +249,9 @@ def _judging(study: Study, clients: Clients) -> Found:
 
 
 def _embedding(study: Study, clients: Clients) -> Found:
-    """The strings that US and CS would have an endpoint embed; what a system says is known once it has answered."""
+    """The strings that US and CS would have an endpoint embed; what a system says is known once
+    it has answered.
+    """
     gre, name = study.grescores, study.grescores.embedding_endpoint
     known: set[str] = set()  # one string costs once, whichever data set asks for it first
     for dataset in gre.datasets if name else ():
@@ -236,13 +279,17 @@ def _needles(study: Study, clients: Clients) -> Found:
     values, made = json.loads(needles.plan_json), f"{needles.folder}/corpus"
     corpus = Corpus.load(made) if isfile(f"{made}/corpus.json") else None
     if corpus is None and config.needle_file:
-        corpus = corpus_from_needles(documents, load_needles(shipped(config.needle_file)), Plan.from_mapping(values))
+        corpus = corpus_from_needles(
+            documents, load_needles(shipped(config.needle_file)), Plan.from_mapping(values)
+        )
     generator = config.generator if corpus is None else None
     for number, lm in enumerate(needles.models):
         judge, known = needles.judge_of(lm), _known(f"{needles.folder}/models/{lm}/report.json")
         with _client(study, lm) as client, _client(study, judge or lm) as judging:
             own = Plan.from_mapping(values, client.endpoint.context)
-            done = known.get("model") == client.endpoint.model and known.get("plan") == _as_json(own.made_json())
+            done = known.get("model") == client.endpoint.model and known.get("plan") == _as_json(
+                own.made_json()
+            )
             stages = {"extraction": Estimate()}
             if not done:
                 counter = counters(config.tokenizer and shipped(config.tokenizer))
@@ -251,7 +298,11 @@ def _needles(study: Study, clients: Clients) -> Found:
                     stages = estimate_needles(documents, own, client, counter, inventing, judging)
                 else:
                     stages = estimate_extraction(corpus, own, client, counter, judging)
-        endpoints = {"needles": generator if number == 0 else None, "extraction": lm, "judge": judge}
+        endpoints = {
+            "needles": generator if number == 0 else None,
+            "extraction": lm,
+            "judge": judge,
+        }
         for stage, name in endpoints.items():
             if name is not None and stage in stages:
                 yield _row("needles", f"{lm} ({stage})", name, done, stages[stage])
@@ -270,7 +321,13 @@ def _counted(client: Client, task: Task, sentences: Iterable[Sentence]) -> Estim
 
 
 def _row(dataset: str, system: str, endpoint: str, done: bool, figures: Estimate) -> Row:
-    return {"dataset": dataset, "system": system, "endpoint": endpoint, "done": done, **asdict(figures)}
+    return {
+        "dataset": dataset,
+        "system": system,
+        "endpoint": endpoint,
+        "done": done,
+        **asdict(figures),
+    }
 
 
 def _known(report: str) -> dict[str, Any]:

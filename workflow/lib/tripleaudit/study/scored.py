@@ -1,6 +1,8 @@
-"""What a study scores: one row for each system on each test set, with all that the row is made from.
+"""What a study scores: one row for each system on each test set, with all that the row is made
+from.
 
-Whoever asks what is scored asks here: the rules (inputs and keys), the scores file (order), the report (sentences).
+Whoever asks what is scored asks here: the rules (inputs and keys), the scores file (order), the
+report (sentences).
 """
 
 from collections.abc import Iterator
@@ -19,12 +21,12 @@ class Scored:
     """One row: predictions of a system on a test set.
 
     Attributes:
-        path: of ``counts/PATH.csv`` and ``scores/PATH.csv``.
-        keys: of the row in the scores file, without the study.
-        predictions, gold: files; a classifier's predictions are its decisions.
-        train: triples that count as seen; empty for a classifier, and for a corpus without a training set.
-        decisions: of the classifier before the system, report: on a system that is not trained; empty for none.
-        classifies: whether the system says only which sentences have triples.
+        path: of ``counts/PATH.csv`` and ``scores/PATH.csv``. keys: of the row in the scores file,
+        without the study. predictions, gold: files; a classifier's predictions are its decisions.
+        train: triples that count as seen; empty for a classifier, and for a corpus without a
+        training set. decisions: of the classifier before the system, report: on a system that is
+        not trained; empty for none. classifies: whether the system says only which sentences have
+        triples.
     """
 
     path: str
@@ -42,7 +44,9 @@ class Scored:
         if self.classifies:
             return {"gold": self.gold, "decisions": self.predictions}
         given = {"train": self.train, "decisions": self.decisions, "report": self.report}
-        return {"gold": self.gold, "predictions": self.predictions} | {role: one for role, one in given.items() if one}
+        return {"gold": self.gold, "predictions": self.predictions} | {
+            role: one for role, one in given.items() if one
+        }
 
     @property
     def options(self) -> list[str]:
@@ -54,13 +58,22 @@ def scored(study: "Study") -> Iterator[Scored]:
     """Yield every row of the scores file, in its order."""
     folder = f"{study.paths.study}/predictions"
     gold_wz = {corpus: study.set_file(corpus, "original", "wz", "test") for corpus in study.corpora}
-    seen_nz = {corpus: study.set_file(corpus, "original", "nz", "train") for corpus in study.corpora}
+    seen_nz = {
+        corpus: study.set_file(corpus, "original", "nz", "train") for corpus in study.corpora
+    }
 
-    def keys(corpus: str, system: str, noise: str = "none", seed: object = "", **more: str) -> dict[str, str]:
+    def keys(
+        corpus: str, system: str, noise: str = "none", seed: object = "", **more: str
+    ) -> dict[str, str]:
         return {"corpus": corpus, "extractor": system, "noise": noise, "seed": str(seed), **more}
 
     def tested(
-        path: str, trainset: str, testset: str, testing: str, of: dict[str, str], report: bool = False
+        path: str,
+        trainset: str,
+        testset: str,
+        testing: str,
+        of: dict[str, str],
+        report: bool = False,
     ) -> Scored:
         own, training = trainset.rsplit("-", 1)
         protocol, file = own if testset == "test" else testset, f"{folder}/{path}/{testset}"
@@ -69,34 +82,54 @@ def scored(study: "Study") -> Iterator[Scored]:
             {**of, "protocol": protocol, "training": training, "testing": testing},
             f"{file}.jsonl",
             study.set_file(of["corpus"], protocol, testing, "test"),
-            study.set_file(of["corpus"], own, "nz", "train") if study.data.has_training(of["corpus"]) else "",
+            study.set_file(of["corpus"], own, "nz", "train")
+            if study.data.has_training(of["corpus"])
+            else "",
             report=f"{file}.report.json" if report else "",
         )
 
     def classified(path: str, of: dict[str, str]) -> Scored:
         of = {**of, "protocol": "original", "training": "wz", "testing": "wz"}
         return Scored(
-            f"{path}/classification", of, f"{folder}/{path}/test.jsonl", gold_wz[of["corpus"]], classifies=True
+            f"{path}/classification",
+            of,
+            f"{folder}/{path}/test.jsonl",
+            gold_wz[of["corpus"]],
+            classifies=True,
         )
 
-    def two_step(path: str, ending: str, gate: str, of: dict[str, str], report: bool = False) -> Scored:
+    def two_step(
+        path: str, ending: str, gate: str, of: dict[str, str], report: bool = False
+    ) -> Scored:
         corpus, file = of["corpus"], f"{folder}/{path}/test"
         of = {**of, "extractor": two_step_name(gate, of["extractor"]), "protocol": "original"}
         decisions = f"{folder}/{corpus}/original-wz/{gate}/none/seed{of['seed']}/test.jsonl"
         found = f"{file}.report.json" if report else ""
         of |= {"training": "nz", "testing": "wz"}
-        return Scored(f"{path}/{ending}", of, f"{file}.jsonl", gold_wz[corpus], seen_nz[corpus], decisions, found)
+        return Scored(
+            f"{path}/{ending}",
+            of,
+            f"{file}.jsonl",
+            gold_wz[corpus],
+            seen_nz[corpus],
+            decisions,
+            found,
+        )
 
     for run in study.runs:
         of = keys(run.corpus, run.extractor, run.noise, run.seed)
-        yield from (tested(run.path, run.trainset, *test, of) for test in study.testsets(run.trainset))
+        yield from (
+            tested(run.path, run.trainset, *test, of) for test in study.testsets(run.trainset)
+        )
     for run in study.classifier_runs:
         yield classified(run.path, keys(run.corpus, run.extractor, run.noise, run.seed))
     for run, gate in study.two_step_runs:
         yield two_step(run.path, gate, gate, keys(run.corpus, run.extractor, run.noise, run.seed))
     for corpus, system, gate, seed in study.two_step_systems:
         path = f"{corpus}/original-nz/{system}"
-        yield two_step(path, f"{gate}-seed{seed}", gate, keys(corpus, system, seed=seed), report=True)
+        yield two_step(
+            path, f"{gate}-seed{seed}", gate, keys(corpus, system, seed=seed), report=True
+        )
     for corpus, trainset, baseline in study.baseline_runs:
         path, of = f"{corpus}/{trainset}/{baseline}", keys(corpus, baseline)
         if BASELINES[baseline].classifier:
@@ -112,7 +145,8 @@ def scored(study: "Study") -> Iterator[Scored]:
 def scored_doubles(study: "Study") -> Iterator[Scored]:
     """Yield a row for each test set of each training of twice the epochs, under ``doubled/``.
 
-    They have the keys of the training that they double, and are kept apart from the rows of the scores file.
+    They have the keys of the training that they double, and are kept apart from the rows of the
+    scores file.
     """
     doubled = {run.path for run in study.doubled_runs}
     for row in scored(study):
@@ -125,6 +159,8 @@ def scored_doubles(study: "Study") -> Iterator[Scored]:
 
 
 def browsed(rows: list[Scored], seed: object) -> list[Scored]:
-    """Return the rows whose sentences the report shows: one seed; of the settings of a test set the larger one."""
+    """Return the rows whose sentences the report shows: one seed; of the settings of a test set
+    the larger one.
+    """
     mine = [row for row in rows if row.keys["seed"] in ("", str(seed))]
     return [*{(row.predictions, row.decisions): row for row in mine}.values()]

@@ -1,4 +1,6 @@
-"""A study as a plan: which trainings, test sets, scores, tables and files follow from a configuration."""
+"""A study as a plan: which trainings, test sets, scores, tables and files follow from a
+configuration.
+"""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,7 +30,9 @@ from tripleaudit.study.training import CLASSIFIER, Trainings
 
 @dataclass(frozen=True, order=True)
 class Run:
-    """One training: a corpus, the training set of a protocol and setting, an extractor, with or without noising."""
+    """One training: a corpus, the training set of a protocol and setting, an extractor, with or
+    without noising.
+    """
 
     corpus: str
     protocol: str
@@ -57,12 +61,13 @@ class Study:
         problems: what is known to be wrong with the configuration already.
 
     Raises:
-        UserError: the configuration cannot be used; the message lists every problem of every section, one a line.
+        UserError: the configuration cannot be used; the message lists every problem of every
+            section, one a line.
 
     Attributes:
-        config: the configuration with its defaults, as JSON values.
-        data, trainings, systems, language_models, grescores, needles, collections, report: the plan of each section.
-        paths: where the files lie that the configuration names.
+        config: the configuration with its defaults, as JSON values. data, trainings, systems,
+        language_models, grescores, needles, collections, report: the plan of each section. paths:
+        where the files lie that the configuration names.
     """
 
     def __init__(
@@ -82,7 +87,11 @@ class Study:
         self.systems = Systems(self, typed.systems)
         trained = {**typed.extractors, **self.systems.trained}
         self.extractors: list[str] = list(trained)
-        heads = {CLASSIFIER + head: each for head, each in typed.zcc if head in typed.zcc.model_fields_set}
+        heads = {
+            CLASSIFIER + head: each
+            for head, each in typed.zcc
+            if head in typed.zcc.model_fields_set
+        }
         self.classifiers: list[str] = list(heads)
         if "settings" not in typed.model_fields_set and not trained and not heads:
             settings = settings_of_data(typed.corpora)
@@ -130,7 +139,9 @@ class Study:
         return cls(config, study="<study>", downloads="<downloads>", problems=problems)
 
     def problems(self) -> Iterator[str]:
-        """Yield one sentence for each thing that cannot work, of every section, before anything runs."""
+        """Yield one sentence for each thing that cannot work, of every section, before anything
+        runs.
+        """
         for protocol in filter(self.data.gives_schema, self.protocols):
             systems = [name for name in self.systems.kinds if self.systems.takes_schema(name)]
             if not systems and not any(map(self.takes_schema, self.extractors)):
@@ -149,7 +160,14 @@ class Study:
             yield "zcc: a zero-cardinality classifier needs sentences without triples; add wz to settings"
         encoder = self.typed.encoder
         yield from self.paths.problems_of_model("encoder/model", encoder.model, encoder.layers)
-        sections = (self.data, self.trainings, self.systems, self.language_models, self.grescores, self.needles)
+        sections = (
+            self.data,
+            self.trainings,
+            self.systems,
+            self.language_models,
+            self.grescores,
+            self.needles,
+        )
         for section in (*sections, self.collections):
             yield from section.problems()
         yield from self.report.problems()
@@ -161,9 +179,14 @@ class Study:
         full["protocols"] = {name: self.data.protocol(name) for name in self.protocols}
         full["training"] = self.trainings.shared
         full["extractors"] = {name: self.trainings.sections[name] for name in self.extractors}
-        full["zcc"] = {name.removeprefix(CLASSIFIER): self.trainings.sections[name] for name in self.classifiers}
+        full["zcc"] = {
+            name.removeprefix(CLASSIFIER): self.trainings.sections[name]
+            for name in self.classifiers
+        }
         full["tables"] = self.report.chosen
-        full["scoring"] = {key: value for key, value in full["scoring"].items() if value is not None}
+        full["scoring"] = {
+            key: value for key, value in full["scoring"].items() if value is not None
+        }
         return full
 
     @property
@@ -177,7 +200,9 @@ class Study:
         return self.data.protocols
 
     def encoder(self, corpus: str) -> str:
-        """Return a corpus's encoder, as a name of the registry or a source: its own one, else the study's."""
+        """Return a corpus's encoder, as a name of the registry or a source: its own one, else
+        the study's.
+        """
         return self.data.section[corpus].encoder or self.typed.encoder.model
 
     def encoder_file(self, wildcards: Any) -> str:
@@ -188,8 +213,14 @@ class Study:
 
     @cached_property
     def trainsets(self) -> list[str]:
-        """All training sets, as ``protocol-setting``: every protocol in nz, the original one in wz too."""
-        options = {name: self.data.protocol(name) for name in self.protocols if name not in self.data.tests_only}
+        """All training sets, as ``protocol-setting``: every protocol in nz, the original one in
+        wz too.
+        """
+        options = {
+            name: self.data.protocol(name)
+            for name in self.protocols
+            if name not in self.data.tests_only
+        }
         sets = [f"{name}-nz" for name, chosen in options.items() if chosen.get("train", True)]
         return sets + (["original-wz"] if "wz" in self.settings else [])
 
@@ -218,12 +249,16 @@ class Study:
         """All trainings of zero-cardinality classifiers."""
         return [
             Run(corpus, "original", "wz", classifier, "none", seed)
-            for corpus, classifier, seed in itertools.product(self.corpora, self.classifiers, self.seeds)
+            for corpus, classifier, seed in itertools.product(
+                self.corpora, self.classifiers, self.seeds
+            )
         ]
 
     @cached_property
     def doubled_runs(self) -> list[Run]:
-        """The trainings that are done once more with twice the epochs: those of the first seed, if so asked."""
+        """The trainings that are done once more with twice the epochs: those of the first seed,
+        if so asked.
+        """
         every = [*self.runs, *self.classifier_runs] if self.typed.double is True else []
         return [run for run in every if run.seed == self.seeds[0]]
 
@@ -235,7 +270,9 @@ class Study:
 
     @cached_property
     def two_step_systems(self) -> list[tuple[str, str, str, int]]:
-        """``(corpus, system, classifier, seed)``: each system without training behind each trained classifier."""
+        """``(corpus, system, classifier, seed)``: each system without training behind each
+        trained classifier.
+        """
         return [
             (corpus, system, run.extractor, run.seed)
             for corpus, trainset, system in self.systems.runs
@@ -246,26 +283,44 @@ class Study:
 
     @cached_property
     def baseline_runs(self) -> list[tuple[str, str, str]]:
-        """``(corpus, trainset, baseline)`` for each training set of extractors, and classifiers', that the study has.
+        """``(corpus, trainset, baseline)`` for each training set of extractors, and classifiers',
+        that the study has.
 
-        A baseline is no training: it has neither seeds nor noise, and nothing is known of its convergence.
+        A baseline is no training: it has neither seeds nor noise, and nothing is known of its
+        convergence.
         """
         return [
             (corpus, trainset, baseline)
-            for corpus, trainset, baseline in itertools.product(self.corpora, self.trainsets, self.baselines)
+            for corpus, trainset, baseline in itertools.product(
+                self.corpora, self.trainsets, self.baselines
+            )
             if self.data.has_training(corpus)
             if not self.gives_schema(trainset)  # who learns nothing can name none
-            and (trainset == "original-wz" and self.classifiers if BASELINES[baseline].classifier else self.compared)
+            and (
+                trainset == "original-wz" and self.classifiers
+                if BASELINES[baseline].classifier
+                else self.compared
+            )
         ]
 
     @property
     def compared(self) -> bool:
-        """Whether there is anything that extracts and is scored: a trained extractor, or a system without training."""
+        """Whether there is anything that extracts and is scored: a trained extractor, or a
+        system without training.
+        """
         return bool(self.extractors or self.systems.runs)
 
     def keys(self, corpus: str, extractor: str, protocol: str = "original") -> dict[str, Any]:
-        """Return the keys of a system that the study does not train, as the scores file names them."""
-        keys = {"study": self.name, "corpus": corpus, "protocol": protocol, "training": "nz", "extractor": extractor}
+        """Return the keys of a system that the study does not train, as the scores file names
+        them.
+        """
+        keys = {
+            "study": self.name,
+            "corpus": corpus,
+            "protocol": protocol,
+            "training": "nz",
+            "extractor": extractor,
+        }
         return {**keys, "noise": "none", "seed": ""}
 
     def run_keys(self, run: Run) -> dict[str, Any]:
@@ -274,10 +329,11 @@ class Study:
         return {**self.keys(run.corpus, run.extractor, run.protocol), **own}
 
     def testsets(self, trainset: str) -> list[tuple[str, str]]:
-        """Return the ``(test set, testing setting)`` pairs that a training on a training set is scored on.
+        """Return the ``(test set, testing setting)`` pairs that a training on a training set is
+        scored on.
 
-        ``test`` is the test set of the training's own protocol; a protocol without a training set, such as
-        ``augmented``, belongs to the original nz training.
+        ``test`` is the test set of the training's own protocol; a protocol without a training set,
+        such as ``augmented``, belongs to the original nz training.
         """
         settings = self.settings if trainset.startswith("original-") else ["nz"]
         pairs = [("test", setting) for setting in settings]
@@ -292,13 +348,20 @@ class Study:
         return f"{self.paths.study}/protocols/{corpus}/{protocol}/{setting}/{split}.jsonl"
 
     def protocol_inputs(self, wildcards: Any) -> dict[str, str]:
-        """Return the original nz splits, from which protocols make theirs, or a protocol's published sets."""
+        """Return the original nz splits, from which protocols make theirs, or a protocol's
+        published sets.
+        """
         corpus, protocol = wildcards.corpus, wildcards.get("protocol", "augmented")
-        found = {split: self.set_file(corpus, "original", "nz", split) for split in ("train", "valid", "test")}
+        found = {
+            split: self.set_file(corpus, "original", "nz", split)
+            for split in ("train", "valid", "test")
+        }
         if self.data.given(corpus, protocol):
             if protocol in self.data.tests_only:
                 found["original"] = found["test"]
-            for split in ("test",) if protocol in self.data.tests_only else ("train", "valid", "test"):
+            for split in (
+                ("test",) if protocol in self.data.tests_only else ("train", "valid", "test")
+            ):
                 found[split] = f"{self.paths.study}/published/{corpus}/{protocol}/{split}.jsonl"
         return found
 
@@ -322,7 +385,9 @@ class Study:
         return self.set_file(wildcards.corpus, protocol, setting, select_on)
 
     def doubled_sets(self, wildcards: Any) -> list[str]:
-        """Return what a training of twice the epochs predicts: the set that it chooses its epoch on, and test sets."""
+        """Return what a training of twice the epochs predicts: the set that it chooses its epoch
+        on, and test sets.
+        """
         # the rule for the original nz training alone has no wildcard for the training set
         protocol, setting = wildcards.get("trainset", "original-nz").rsplit("-", 1)
         select_on = self.data.protocol(protocol).get("select_on", "valid")
@@ -338,9 +403,13 @@ class Study:
         return self.set_file(wildcards.corpus, protocol, setting, "test")
 
     def testset_files(self, wildcards: Any) -> list[str]:
-        """Return the test sets of an original nz training: the original one and those without a training set."""
+        """Return the test sets of an original nz training: the original one and those without a
+        training set.
+        """
         names = [("original", self.settings[-1]), *((name, "nz") for name in self.data.tests_only)]
-        return [self.set_file(wildcards.corpus, protocol, chosen, "test") for protocol, chosen in names]
+        return [
+            self.set_file(wildcards.corpus, protocol, chosen, "test") for protocol, chosen in names
+        ]
 
     def gives_schema(self, trainset: str, testset: str = "test") -> bool:
         """Return whether a run on a training set is given the relations of a test set."""
@@ -350,7 +419,11 @@ class Study:
         """Return the training set that a baseline looks at, and the test set that it speaks of."""
         protocol, setting = wildcards.trainset.rsplit("-", 1)
         own = wildcards.testset == "test"
-        test = self.testset_file(wildcards) if own else self.set_file(wildcards.corpus, wildcards.testset, "nz", "test")
+        test = (
+            self.testset_file(wildcards)
+            if own
+            else self.set_file(wildcards.corpus, wildcards.testset, "nz", "test")
+        )
         return {"train": self.set_file(wildcards.corpus, protocol, setting, "train"), "test": test}
 
     def audited_files(self, wildcards: Any) -> dict[str, Any]:
@@ -362,13 +435,19 @@ class Study:
             "train": self.set_file(corpus, trained, "nz", "train"),
             "valid": self.set_file(corpus, trained, "nz", "valid"),
             "test": self.set_file(corpus, protocol, "nz", "test"),
-            "zero": [self.set_file(corpus, protocol, "wz", split) for split in ("train", "valid", "test") if with_zero],
+            "zero": [
+                self.set_file(corpus, protocol, "wz", split)
+                for split in ("train", "valid", "test")
+                if with_zero
+            ],
             "counts": [
                 f"{self.paths.study}/corpora/{corpus}/{split}.counts.json"
                 for split in ("train", "valid", "test")
                 if protocol == "original"
             ],
-            "original": [self.set_file(corpus, "original", "nz", "test")] if protocol == "augmented" else [],
+            "original": [self.set_file(corpus, "original", "nz", "test")]
+            if protocol == "augmented"
+            else [],
         }
 
     @cached_property
@@ -377,8 +456,12 @@ class Study:
         return {row.path: row for row in scored(self)}
 
     def scores_of(self, wildcards: Any) -> list[str]:
-        """Return what one tidy scores file is joined from: GREScores (``gre/``), needles (``needles/``), the rest."""
-        return {"gre/": self.grescores.files, "needles/": self.needles.files}.get(wildcards.part, self.score_files)()
+        """Return what one tidy scores file is joined from: GREScores (``gre/``), needles
+        (``needles/``), the rest.
+        """
+        return {"gre/": self.grescores.files, "needles/": self.needles.files}.get(
+            wildcards.part, self.score_files
+        )()
 
     @cached_property
     def doubled_scored(self) -> dict[str, Scored]:
@@ -386,7 +469,9 @@ class Study:
         return {row.path: row for row in scored_doubles(self)}
 
     def score_files(self, kind: str = "scores") -> list[str]:
-        """Return every scores file of the study: extractors, classifiers, and extractors behind a classifier."""
+        """Return every scores file of the study: extractors, classifiers, and extractors behind
+        a classifier.
+        """
         return [f"{self.paths.study}/{kind}/{path}.csv" for path in self.scored]
 
     # what tables ask (:class:`tripleaudit.core.descriptors.TableSpec`)
@@ -403,7 +488,9 @@ class Study:
 
 
 def _with_plugins(items: Any) -> Iterator[str]:
-    """Load the plugins of a study, whose names others of its sections may use; yield what is wrong with them."""
+    """Load the plugins of a study, whose names others of its sections may use; yield what is
+    wrong with them.
+    """
     for item in items if isinstance(items, list) else ():
         try:
             use_plugins([str(item)])

@@ -32,8 +32,13 @@ def problems(systems: "Systems") -> Iterator[str]:
             yield from _problems_of_kind(systems, where, name, given)
 
 
-def _problems_of_trained(systems: "Systems", where: str, name: str, given: Mapping[str, Any]) -> Iterator[str]:
-    known = [*(one for one, spec in EXTRACTORS.items() if not spec.classifier), *systems.study.typed.own_extractors]
+def _problems_of_trained(
+    systems: "Systems", where: str, name: str, given: Mapping[str, Any]
+) -> Iterator[str]:
+    known = [
+        *(one for one, spec in EXTRACTORS.items() if not spec.classifier),
+        *systems.study.typed.own_extractors,
+    ]
     yield from unknown(f"{where}/trained", "extractor", name, known)
     if name in systems.study.typed.extractors:
         yield f"{where}: '{name}' is an entry of extractors, too; expected it once"
@@ -42,7 +47,9 @@ def _problems_of_trained(systems: "Systems", where: str, name: str, given: Mappi
             yield f"{where}/{key}: of a trained extractor all settings stand under 'trained'"
 
 
-def _problems_of_kind(systems: "Systems", where: str, name: str, given: Mapping[str, Any]) -> Iterator[str]:
+def _problems_of_kind(
+    systems: "Systems", where: str, name: str, given: Mapping[str, Any]
+) -> Iterator[str]:
     kind, settings, study = systems.kinds[name], systems.settings(name), systems.study
     taken = (*EXTRACTORS, *BASELINES, *study.typed.own_extractors)
     if kind.name == "predictions":  # those of an extractor have its name and its published values
@@ -77,7 +84,9 @@ def _absent(where: str, what: str, name: str, known: Sequence[str]) -> Iterator[
         yield f"{where}: there is no {what} '{name}'{hint(name, known)}"
 
 
-def _problems_of_endpoint(systems: "Systems", where: str, settings: Mapping[str, Any]) -> Iterator[str]:
+def _problems_of_endpoint(
+    systems: "Systems", where: str, settings: Mapping[str, Any]
+) -> Iterator[str]:
     study = systems.study
     yield from study.language_models.unknown_endpoint(f"{where}/endpoint", settings["endpoint"])
     for corpus in study.corpora:
@@ -89,7 +98,10 @@ def _problems_of_endpoint(systems: "Systems", where: str, settings: Mapping[str,
 
 def _problems_of_stored(systems: "Systems", where: str, name: str) -> Iterator[str]:
     given = systems.given[name].predictions
-    corpora, tested = systems.study.corpora, ["original", *(p for p in systems.study.protocols if p != "original")]
+    corpora, tested = (
+        systems.study.corpora,
+        ["original", *(p for p in systems.study.protocols if p != "original")],
+    )
     if not isinstance(given, dict) and len(corpora) != 1:
         yield f"{where}/predictions: the study has {len(corpora)} corpora; expected the paths by corpus"
     for corpus, paths in systems.stored(name).items():

@@ -5,7 +5,17 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from tripleaudit.core.descriptors import SYSTEM_KINDS
-from tripleaudit.core.fields import Count, Number, OrEmpty, Positive, Runtime, Section, Text, form, one_of
+from tripleaudit.core.fields import (
+    Count,
+    Number,
+    OrEmpty,
+    Positive,
+    Runtime,
+    Section,
+    Text,
+    form,
+    one_of,
+)
 from tripleaudit.corpora.readers.records import Columns
 from tripleaudit.study.corpora import format_names
 from tripleaudit.study.training import Training
@@ -15,14 +25,21 @@ FOR_ALL = (*WHERE_AND_WITH_WHAT, "limit", "relations")
 
 
 _Paths = str | list[str]
-COMMAND, RELATIONS = {"type": ["string", "array"]}, {"type": ["boolean", "object", "string"]}  # as JSON schema
+COMMAND, RELATIONS = (
+    {"type": ["string", "array"]},
+    {"type": ["boolean", "object", "string"]},
+)  # as JSON schema
 
 
 class System(Section):
-    """A row of the tables of F1, connected by one key (docs/systems.md); GREScores are about `generative/systems`."""
+    """A row of the tables of F1, connected by one key (docs/systems.md); GREScores are about
+    `generative/systems`.
+    """
 
     trained: Annotated[Training | None, OrEmpty] = None
-    """An extractor that the study trains; the same as an entry of `extractors`, with its settings."""
+    """An extractor that the study trains; the same as an entry of `extractors`, with its
+    settings.
+    """
     predictions: Annotated[
         Any,
         form(
@@ -31,22 +48,38 @@ class System(Section):
             {"type": ["string", "array", "object"]},
         ),
     ] = None
-    """Stored outputs in any format that is read, by corpus and protocol; a path alone is the only corpus's test set."""
+    """Stored outputs in any format that is read, by corpus and protocol; a path alone is the
+    only corpus's test set.
+    """
     command: Annotated[
         Any,
-        form("a command, as a text or a list of words", Text | Annotated[list[str], Field(min_length=1)], COMMAND),
+        form(
+            "a command, as a text or a list of words",
+            Text | Annotated[list[str], Field(min_length=1)],
+            COMMAND,
+        ),
     ] = None
-    """A program that reads and answers JSON lines; `{train}` in it becomes the path of the training set."""
+    """A program that reads and answers JSON lines; `{train}` in it becomes the path of the
+    training set.
+    """
     python: Text | None = None
     """A class, file.py:Class, whose `extract(texts)` returns for each text a list of triples."""
     endpoint: Text | None = None
-    """A language model, one of `generative/endpoints` by name; cache, budget and prices are those of `generative`."""
+    """A language model, one of `generative/endpoints` by name; cache, budget and prices are
+    those of `generative`.
+    """
     address: Text | None = None
-    """A service that is sent the JSON of a program by POST, one text at a time, and answers with it."""
+    """A service that is sent the JSON of a program by POST, one text at a time, and answers with
+    it.
+    """
     setting: Literal["closed", "semi-open", "open"] = "closed"
-    """What a language model gets: relations and descriptions (closed; no entity pair), these and types, or nothing."""
+    """What a language model gets: relations and descriptions (closed; no entity pair), these and
+    types, or nothing.
+    """
     prompt: Text | None = None
-    """A prompt of workflow/lib/tripleaudit/data/prompts by name, or the path of your own; null is the setting's."""
+    """A prompt of workflow/lib/tripleaudit/data/prompts by name, or the path of your own; null
+    is the setting's.
+    """
     entity_types: list[Text] = []
     """Types of things that relations link (semi-open)."""
     verbalise: dict[str, Text] = {}
@@ -56,11 +89,15 @@ class System(Section):
     max_tokens: Number | None = None
     """Most tokens of an answer, instead of the endpoint's."""
     examples: Count = 0
-    """How many training sentences a language model is shown with their gold triples before the text."""
+    """How many training sentences a language model is shown with their gold triples before the
+    text.
+    """
     examples_seed: Count = 0
     """Seed of the draw of examples."""
     headers: dict[str, str] = {}
-    """Headers of every request to an address; `env:NAME` takes a value from the environment variable NAME."""
+    """Headers of every request to an address; `env:NAME` takes a value from the environment
+    variable NAME.
+    """
     concurrency: Number = 1
     """Requests to an address at the same time."""
     format: Annotated[str, one_of(format_names, "format")] | None = None
@@ -68,7 +105,12 @@ class System(Section):
     columns: Columns | None = None
     """Which column of stored predictions is what, as under `corpora/<name>/columns`."""
     training: Annotated[
-        Any, form("a path, or a path by corpus", str | dict[str, str] | None, {"type": ["string", "object", "null"]})
+        Any,
+        form(
+            "a path, or a path by corpus",
+            str | dict[str, str] | None,
+            {"type": ["string", "object", "null"]},
+        ),
     ] = None
     """The `provenance.json` of the training that made stored predictions, its `history.jsonl` (or `.gz`) next to it.
     Files that it names under `stored`, with their SHA-256, are checked."""
@@ -78,7 +120,11 @@ class System(Section):
     """Texts that the class gets at a time."""
     relations: Annotated[
         Any,
-        form("true, false, a map of names, or a file with one", bool | Text | dict[Text, Text], RELATIONS),
+        form(
+            "true, false, a map of names, or a file with one",
+            bool | Text | dict[Text, Text],
+            RELATIONS,
+        ),
     ] = False
     """With true, it gets the relations of the corpus: those of the training set, with their descriptions. A map, or a
     YAML or JSON file with one, says of a system's relations what the corpus calls them (`tripleaudit relations`)."""
@@ -91,7 +137,9 @@ class System(Section):
     protocols: list[Text] | None = None
     """Protocols on whose test sets it is queried; null is all."""
     limit: Number | None = None
-    """Query it about so many sentences of each test set, spread evenly; its row is about these alone."""
+    """Query it about so many sentences of each test set, spread evenly; its row is about these
+    alone.
+    """
     threads: Number = 1
     """CPU threads that it may use (OMP_NUM_THREADS)."""
     gpus: int = Field(0, ge=0)
@@ -103,10 +151,16 @@ class System(Section):
 
     @model_serializer(mode="wrap")
     def _said(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out the keys of the ways in that it does not take, so that what is written reads the same."""
+        """Leave out the keys of the ways in that it does not take, so that what is written reads
+        the same.
+        """
         said = [name for name in ("trained", *SYSTEM_KINDS) if name in self.model_fields_set]
         values = dump(self)
         if len(said) != 1:
             return values
         known = said if said == ["trained"] else [*said, *SYSTEM_KINDS[said[0]].options, *FOR_ALL]
-        return {name: value for name, value in values.items() if name in {*known, *self.model_fields_set}}
+        return {
+            name: value
+            for name, value in values.items()
+            if name in {*known, *self.model_fields_set}
+        }

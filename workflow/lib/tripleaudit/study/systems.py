@@ -1,4 +1,6 @@
-"""The systems of a study: what extracts without a training of it, on which test sets, from which files."""
+"""The systems of a study: what extracts without a training of it, on which test sets, from which
+files.
+"""
 
 import contextlib
 import json
@@ -39,13 +41,18 @@ class Systems:
     def __init__(self, study: "Study", section: Mapping[str, System]):
         self.study = study
         self.given = {name: each for name, each in section.items() if each.trained is None}
-        self.trained = {name: each.trained for name, each in section.items() if each.trained is not None}
+        self.trained = {
+            name: each.trained for name, each in section.items() if each.trained is not None
+        }
         self.all = section
 
     @cached_property
     def kinds(self) -> dict[str, SystemKind]:
         """System -> its kind, for those that say one."""
-        said = {name: [key for key in each.given() if key in SYSTEM_KINDS] for name, each in self.given.items()}
+        said = {
+            name: [key for key in each.given() if key in SYSTEM_KINDS]
+            for name, each in self.given.items()
+        }
         return {name: SYSTEM_KINDS[keys[0]] for name, keys in said.items() if len(keys) == 1}
 
     def problems(self) -> Iterator[str]:
@@ -55,22 +62,34 @@ class Systems:
     def stored(self, name: str) -> dict[str, dict[str, list[str]]]:
         """Return corpus -> protocol -> files of a system by ``predictions``."""
         given = self.given[name].predictions
-        by_corpus = given if isinstance(given, dict) else dict.fromkeys(self.study.corpora[:1], given)
+        by_corpus = (
+            given if isinstance(given, dict) else dict.fromkeys(self.study.corpora[:1], given)
+        )
         found = {}
         for corpus, value in by_corpus.items():
             by_protocol = value if isinstance(value, dict) else {"original": value}
             found[corpus] = {
-                protocol: [paths] if isinstance(paths, str) else list(paths) for protocol, paths in by_protocol.items()
+                protocol: [paths] if isinstance(paths, str) else list(paths)
+                for protocol, paths in by_protocol.items()
             }
         return found
 
     def formats(self, name: str) -> list[str]:
-        """Return the formats that stored outputs are read in, all where that is not known; none of rows with ids."""
+        """Return the formats that stored outputs are read in, all where that is not known; none
+        of rows with ids.
+        """
         given = self.given[name]
-        files = [path for by_protocol in self.stored(name).values() for paths in by_protocol.values() for path in paths]
+        files = [
+            path
+            for by_protocol in self.stored(name).values()
+            for paths in by_protocol.values()
+            for path in paths
+        ]
         files = list(map(self.study.paths.file, files))
         with contextlib.suppress(UserError):  # it is not there yet
-            if not (given.format or given.columns) and all(without_texts(path, ids=True) for path in files):
+            if not (given.format or given.columns) and all(
+                without_texts(path, ids=True) for path in files
+            ):
                 return []
         return formats_of(files, given.format or "auto", given.columns) or list(FORMATS)
 
@@ -82,7 +101,9 @@ class Systems:
         return given if isinstance(given, dict) else dict.fromkeys(self.study.corpora[:1], given)
 
     def trainings(self) -> list[tuple[str, dict[str, Any]]]:
-        """Return ``(provenance, keys)`` of the trainings behind stored predictions, one for each row."""
+        """Return ``(provenance, keys)`` of the trainings behind stored predictions, one for each
+        row.
+        """
         return [
             (self.study.paths.file(self.training(name)[corpus]), self.study.keys(corpus, name))
             for corpus, trainset, name in self.runs
@@ -109,8 +130,8 @@ class Systems:
     def runs(self) -> list[tuple[str, str, str]]:
         """``(corpus, training set, system)`` for everything that is scored.
 
-        Nothing is trained: the training set is what decides which triples of a test set count as seen. Stored outputs
-        are scored where there are some.
+        Nothing is trained: the training set is what decides which triples of a test set count as
+        seen. Stored outputs are scored where there are some.
         """
         return [
             (corpus, trainset, name)
@@ -123,18 +144,27 @@ class Systems:
     def testsets(self, corpus: str, trainset: str, name: str) -> list[tuple[str, str]]:
         """Return the ``(test set, testing setting)`` pairs that a system is scored on."""
         own, chosen = trainset.removesuffix("-nz"), self.given[name].protocols
-        tested = self.stored(name).get(corpus, {}) if self.kinds[name].name == "predictions" else self.study.protocols
+        tested = (
+            self.stored(name).get(corpus, {})
+            if self.kinds[name].name == "predictions"
+            else self.study.protocols
+        )
         return [
             (test, testing)
             for test, testing in self.study.testsets(trainset)
-            if (set_ := own if test == "test" else test) in tested and (chosen is None or set_ in chosen)
+            if (set_ := own if test == "test" else test) in tested
+            and (chosen is None or set_ in chosen)
             if not self.study.data.gives_schema(set_) or self.takes_schema(name)
         ]
 
     def takes_schema(self, name: str) -> bool:
-        """Whether a system reads the names of relations that it is asked for; of stored outputs that is assumed."""
+        """Whether a system reads the names of relations that it is asked for; of stored outputs
+        that is assumed.
+        """
         kind, settings = self.kinds[name], self.given[name]
-        reads = settings.relations is True or (kind.name == "endpoint" and settings.setting != "open")
+        reads = settings.relations is True or (
+            kind.name == "endpoint" and settings.setting != "open"
+        )
         return kind.name == "predictions" or (kind.takes_schema and reads)
 
     @cached_property
@@ -177,10 +207,15 @@ class Systems:
 
     @cached_property
     def timed(self) -> dict[str, dict[str, Any]]:
-        """Prediction file -> keys, of trainings and baselines that are compared with systems in what they take."""
+        """Prediction file -> keys, of trainings and baselines that are compared with systems in
+        what they take.
+        """
         study = self.study
         runs = [run for run in study.runs if run.protocol == "original" and run.noise == "none"]
-        trained = {f"{study.paths.study}/predictions/{run.path}/test.jsonl": study.run_keys(run) for run in runs}
+        trained = {
+            f"{study.paths.study}/predictions/{run.path}/test.jsonl": study.run_keys(run)
+            for run in runs
+        }
         return trained | {
             f"{self.path(corpus, trainset, name)}.jsonl": study.keys(corpus, name)
             for corpus, trainset, name in study.baseline_runs
@@ -190,12 +225,16 @@ class Systems:
     def keys(self) -> list[dict[str, Any]]:
         """Return the keys of each of :meth:`reports` as the scores file names them."""
         return [
-            self.study.keys(corpus, name, trainset.removesuffix("-nz") if testset == "test" else testset)
+            self.study.keys(
+                corpus, name, trainset.removesuffix("-nz") if testset == "test" else testset
+            )
             for corpus, trainset, name, testset in self.predicted
         ]
 
     def inputs(self, wildcards: Any) -> dict[str, Any]:
-        """Return what a prediction file is made from besides the test set: training triples, programs, outputs."""
+        """Return what a prediction file is made from besides the test set: training triples,
+        programs, outputs.
+        """
         name, study = wildcards.extractor, self.study
         kind, settings = self.kinds[name], self.settings(name)
         own, protocol = wildcards.testset == "test", wildcards.trainset.rpartition("-")[0]
@@ -206,20 +245,28 @@ class Systems:
             test = study.set_file(wildcards.corpus, wildcards.testset, "nz", "test")
         return {
             "test": test,
-            # relations and examples come from here; what is held out of training is held out of these, too
+            # relations and examples come from here; what is held out of training is held out of
+            # these, too
             "train": study.set_file(
-                wildcards.corpus, protocol if study.data.gives_schema(protocol) else "original", "nz", "train"
+                wildcards.corpus,
+                protocol if study.data.gives_schema(protocol) else "original",
+                "nz",
+                "train",
             )
             if study.data.has_training(wildcards.corpus)
             else [],
-            "model": study.language_models.served(settings["endpoint"]) if kind.name == "endpoint" else [],
+            "model": study.language_models.served(settings["endpoint"])
+            if kind.name == "endpoint"
+            else [],
             "files": files,
             "contents": with_contents(files)[len(files) :],
             "programs": sorted({*kind.files(settings), *(settings.get("files") or ())}),
         }
 
     def gives_schema(self, wildcards: Any) -> bool:
-        """Return whether a system is given the relations of a test set, and not those of training."""
+        """Return whether a system is given the relations of a test set, and not those of
+        training.
+        """
         return self.study.gives_schema(wildcards.trainset, wildcards.testset)
 
     def files(self, wildcards: Any) -> list[str]:
@@ -275,10 +322,11 @@ class Systems:
 
 
 def next_attempt(report: str | Path) -> int:
-    """Return the number of the next try of a system: a new one after a try that failed, else that of the last one.
+    """Return the number of the next try of a system: a new one after a try that failed, else that
+    of the last one.
 
-    It is a parameter of the rule, so that a system that lost its row is queried again by the next run, and one that
-    answered never is.
+    It is a parameter of the rule, so that a system that lost its row is queried again by the next
+    run, and one that answered never is.
     """
     try:
         last = read_json(report) if Path(report).is_file() else {}

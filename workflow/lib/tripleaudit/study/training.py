@@ -1,4 +1,6 @@
-"""The sections ``training``, ``extractors`` and ``zcc``: with which settings each extractor is trained."""
+"""The sections ``training``, ``extractors`` and ``zcc``: with which settings each extractor is
+trained.
+"""
 
 import contextlib
 import json
@@ -28,7 +30,9 @@ ONLY_FOR_THE_SCHEDULER = ("mem_mb", "runtime", "preset")
 
 
 def _without_defaults(schema: dict[str, Any]) -> None:
-    """A key that is left out is the preset's or the extractor's own, so the schema names no default."""
+    """A key that is left out is the preset's or the extractor's own, so the schema names no
+    default.
+    """
     for part in schema["properties"].values():
         part.pop("default", None)
 
@@ -63,7 +67,9 @@ class Noising(NoiseSettings):
 
 
 Entry = Annotated[Training, OrEmpty]
-Extractor = Annotated[Entry, Field(description="One extractor with its settings, keys as under `training`.")]
+Extractor = Annotated[
+    Entry, Field(description="One extractor with its settings, keys as under `training`.")
+]
 
 
 class Zcc(Section):
@@ -76,12 +82,15 @@ class Zcc(Section):
 
 
 OwnExtractor = Annotated[
-    Text, Field(pattern=r"^.+\.py:[A-Za-z_][A-Za-z0-9_]*$", description="File and class, file.py:Class.")
+    Text,
+    Field(pattern=r"^.+\.py:[A-Za-z_][A-Za-z0-9_]*$", description="File and class, file.py:Class."),
 ]
 
 
 def presets(name: str) -> Mapping[str, Any]:
-    """Return the presets of an extractor by name: official settings, and those of a plugin's descriptor."""
+    """Return the presets of an extractor by name: official settings, and those of a plugin's
+    descriptor.
+    """
     spec = EXTRACTORS.get(name)
     return {**SHIPPED["presets"].get(spec.base or name, {}), **spec.presets} if spec else {}
 
@@ -130,16 +139,25 @@ class Trainings:
                     extractor_class(name)
             except UserError as error:
                 yield f"own_extractors/{name}: {error}"
-        known = dict.fromkeys([*(name for name, spec in EXTRACTORS.items() if not spec.classifier), *self.own])
-        found: dict[str, str] = {}  # what is wrong with the shared section is said once, not for each extractor
+        known = dict.fromkeys(
+            [*(name for name, spec in EXTRACTORS.items() if not spec.classifier), *self.own]
+        )
+        found: dict[
+            str, str
+        ] = {}  # what is wrong with the shared section is said once, not for each extractor
         for name in self.sections:
             if name not in known and not name.startswith(CLASSIFIER):
                 yield f"extractors/{name}: unknown extractor '{name}'{hint(name, known)}"
                 continue
             yield from self._problems_of_preset(name)
             for sentence in self._problems_of_settings(name):
-                about = sentence.partition(": ")[0] if sentence.startswith("training/") else sentence
-                found.setdefault(about if "/model" not in about else sentence.partition("; known are")[0], sentence)
+                about = (
+                    sentence.partition(": ")[0] if sentence.startswith("training/") else sentence
+                )
+                found.setdefault(
+                    about if "/model" not in about else sentence.partition("; known are")[0],
+                    sentence,
+                )
         yield from found.values()
         yield from self._problems_of_idle(
             name for name in self.sections if name in known or name.startswith(CLASSIFIER)
@@ -183,18 +201,26 @@ class Trainings:
         idle: dict[str, list[dict[str, str]]] = {}  # of each extractor, on each corpus
         for name in names:
             with contextlib.suppress(UserError):  # said of own_extractors
-                idle[name] = [dict(self._typed(corpus, name).idle()) for corpus in self.study.corpora or [""]]
+                idle[name] = [
+                    dict(self._typed(corpus, name).idle()) for corpus in self.study.corpora or [""]
+                ]
         given = [(self._where(name), self.sections[name], each) for name, each in idle.items()]
         if idle:
-            given.append(("training", self.shared, [found for each in idle.values() for found in each]))
+            given.append(
+                ("training", self.shared, [found for each in idle.values() for found in each])
+            )
         for where, section, every in given:
             for key in section:
                 if all(key in found for found in every):
                     yield f"{where}/{key}: has no meaning without {every[0][key]}"
 
     def _typed(self, corpus: str, name: str) -> TrainingSettings:
-        """Return the settings of a training; the study's keys were checked where they stand, the others are ours."""
-        return TrainingSettings.trusted(_own_keys({**self.defaults(name), **self.settings_of(corpus, name)}))
+        """Return the settings of a training; the study's keys were checked where they stand, the
+        others are ours.
+        """
+        return TrainingSettings.trusted(
+            _own_keys({**self.defaults(name), **self.settings_of(corpus, name)})
+        )
 
     def declared(self, name: str) -> type[ExtractorSettings]:
         """Return what the extractor behind a name declares."""
@@ -205,7 +231,9 @@ class Trainings:
         return self.declared(name).training_defaults
 
     def settings_of(self, corpus: str, name: str) -> dict[str, Any]:
-        """Return preset, then ``training``, then the extractor's own settings, the later one winning key by key."""
+        """Return preset, then ``training``, then the extractor's own settings, the later one
+        winning key by key.
+        """
         own = self.sections[name]
         preset = own.get("preset", self.shared.get("preset"))
         if isinstance(preset, dict):
@@ -217,13 +245,16 @@ class Trainings:
         return merged
 
     def training_json(self, run: Any, double: bool = False) -> str:
-        """Return the settings of a training besides its data and seed, or of a ``double`` one, as canonical JSON.
+        """Return the settings of a training besides its data and seed, or of a ``double`` one, as
+        canonical JSON.
 
         Args:
             run: one of the study, or the wildcards of its job.
         """
         settings = self.settings_of(run.corpus, run.extractor)
-        settings = {key: value for key, value in settings.items() if key not in ONLY_FOR_THE_SCHEDULER}
+        settings = {
+            key: value for key, value in settings.items() if key not in ONLY_FOR_THE_SCHEDULER
+        }
         described = self.study.data.described(run.corpus, run.trainset.rpartition("-")[0])
         if described and self.study.takes_schema(run.extractor):
             settings["model"] = {"descriptions": described, **settings.get("model", {})}
@@ -231,9 +262,13 @@ class Trainings:
         if double:
             settings["double"] = True
         if run.noise == "noising":
-            noising = {key: value for key, value in self.study.config["noising"].items() if key != "wz"}
+            noising = {
+                key: value for key, value in self.study.config["noising"].items() if key != "wz"
+            }
             probability = self.study.data.section[run.corpus].noise_probability
-            settings["noising"] = noising if probability is None else {**noising, "probability": probability}
+            settings["noising"] = (
+                noising if probability is None else {**noising, "probability": probability}
+            )
         return json.dumps(settings, sort_keys=True)
 
     def settings(self, wildcards: Any, input: Any) -> str:
@@ -242,7 +277,9 @@ class Trainings:
 
     def deciding(self, wildcards: Any, double: bool = False) -> str:
         """Return what of :meth:`training_json` decides the result, as canonical JSON."""
-        return json.dumps(deciding(json.loads(self.training_json(wildcards, double))), sort_keys=True)
+        return json.dumps(
+            deciding(json.loads(self.training_json(wildcards, double))), sort_keys=True
+        )
 
     def matching(self, corpus: str, name: str) -> str:
         """Return the name of the matching rule by which a training chooses its best epoch."""

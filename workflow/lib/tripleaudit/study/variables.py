@@ -1,4 +1,6 @@
-"""Environment variables with keys of services and headers: whether they are set is asked, never their value."""
+"""Environment variables with keys of services and headers: whether they are set is asked, never
+their value.
+"""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -30,7 +32,9 @@ ANSWERING: Mapping[str, Callable[[Any, Any], str | None]] = {
 """Rule -> the system that answers in a job of it."""
 
 
-def named(loc: str, headers: Mapping[str, str], key: str | None = None) -> Iterator[tuple[str, str]]:
+def named(
+    loc: str, headers: Mapping[str, str], key: str | None = None
+) -> Iterator[tuple[str, str]]:
     """Yield each variable that a key and headers come from, and where the configuration says so."""
     if key:
         yield key, f"{loc}/api_key_env"
@@ -43,7 +47,11 @@ def variables(study: "Study") -> list[tuple[str, str]]:
     """Return every variable that a study names, and where it does so."""
     endpoints = study.language_models.config.endpoints.items()
     systems = study.systems.given.items()
-    found = [each for name, one in endpoints for each in named(f"{ENDPOINT}{name}", one.headers, one.api_key_env)]
+    found = [
+        each
+        for name, one in endpoints
+        for each in named(f"{ENDPOINT}{name}", one.headers, one.api_key_env)
+    ]
     return found + [each for name, one in systems for each in named(f"{SYSTEM}{name}", one.headers)]
 
 
@@ -53,7 +61,9 @@ def is_set(name: str) -> bool:
 
 
 def to_set(study: "Study") -> str:
-    """Return the sentence about the variables that are to be set before a study runs; empty if there are none."""
+    """Return the sentence about the variables that are to be set before a study runs; empty if
+    there are none.
+    """
     locs: dict[str, list[str]] = {}
     for name, loc in variables(study):
         if not is_set(name):
@@ -62,12 +72,15 @@ def to_set(study: "Study") -> str:
     return f"environment variables to set first: {listed}" if listed else ""
 
 
-def refuse_without(study: "Study", jobs: Iterable[tuple[str, Any]], cache: str | Path) -> Iterator[str]:
+def refuse_without(
+    study: "Study", jobs: Iterable[tuple[str, Any]], cache: str | Path
+) -> Iterator[str]:
     """Refuse to start jobs that would end for want of a variable.
 
     Args:
         jobs: rule and wildcards of each job that is about to run.
-        cache: stored answers of language models; a job that finds all of its own there needs no key.
+        cache: stored answers of language models; a job that finds all of its own there needs no
+            key.
 
     Yields:
         A sentence about each variable that jobs lack if their answers are not stored.
@@ -80,8 +93,14 @@ def refuse_without(study: "Study", jobs: Iterable[tuple[str, Any]], cache: str |
         if system := ANSWERING[rule](study, job) if rule in ANSWERING else None:
             parts.add(f"{SYSTEM}{system}/")
             parts.add(f"{ENDPOINT}{study.systems.given[system].endpoint}/")
-        parts.update(f"{ENDPOINT}{name}/" for name in (QUERIED[rule](study, job) if rule in QUERIED else ()))
-    missing = [(name, loc) for name, loc in variables(study) if not is_set(name) and loc.startswith(tuple(parts))]
+        parts.update(
+            f"{ENDPOINT}{name}/" for name in (QUERIED[rule](study, job) if rule in QUERIED else ())
+        )
+    missing = [
+        (name, loc)
+        for name, loc in variables(study)
+        if not is_set(name) and loc.startswith(tuple(parts))
+    ]
     with closing(Store(cache)) as store:
         stored = store.has_answers()
     wanted = [(name, loc) for name, loc in missing if loc.startswith(SYSTEM) or not stored]

@@ -1,1 +1,3 @@
-"""Systems that need no training here: stored outputs, programs, services, Python classes, language models."""
+"""Systems that need no training here: stored outputs, programs, services, Python classes,
+language models.
+"""

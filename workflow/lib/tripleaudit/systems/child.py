@@ -1,7 +1,9 @@
-"""``python -m tripleaudit.systems.child FILE.py:CLASS OPTIONS BATCH``: a class as a program that answers JSON lines.
+"""``python -m tripleaudit.systems.child FILE.py:CLASS OPTIONS BATCH``: a class as a program that
+answers JSON lines.
 
-The class is made with the options (and ``relations={name: description}`` where the system wants them), and its
-``extract(texts)`` returns for each text a list of triples. Whatever it prints goes to standard error.
+The class is made with the options (and ``relations={name: description}`` where the system wants
+them), and its ``extract(texts)`` returns for each text a list of triples. Whatever it prints goes
+to standard error.
 """
 
 import json
@@ -24,9 +26,13 @@ def main(reference: str, options: str, batch: str) -> None:
         some = rows[start : start + int(batch)]
         found = list(system.extract([row["text"] for row in some]))
         if len(found) != len(some):
-            raise UserError(f"{reference}: extract returned {len(found)} lists of triples for {len(some)} texts")
+            raise UserError(
+                f"{reference}: extract returned {len(found)} lists of triples for {len(some)} texts"
+            )
         for row, triples in zip(some, found, strict=True):
-            answers.write(json.dumps({"id": row["id"], "triples": [_plain(one) for one in triples]}) + "\n")
+            answers.write(
+                json.dumps({"id": row["id"], "triples": [_plain(one) for one in triples]}) + "\n"
+            )
         answers.flush()
 
 

@@ -1,4 +1,6 @@
-"""What a study's trainings and systems took and came to: two files for the tables and for the summary of a run."""
+"""What a study's trainings and systems took and came to: two files for the tables and for the
+summary of a run.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -27,19 +29,26 @@ FACTS = (
     "doubled",
 )
 GAIN_LEVEL: Final = 0.9
-"""Level of the interval of what twice the epochs gain: its upper end is a one-sided bound of 95 %."""
+"""Level of the interval of what twice the epochs gain: its upper end is a one-sided bound of 95
+%.
+"""
 HISTORIES = ("history.jsonl", "history.jsonl.gz")
-FORMER_LAYOUTS = {"onerel": "marker"}  # of trainings that do not record theirs; all others had "subword"
+FORMER_LAYOUTS = {
+    "onerel": "marker"
+}  # of trainings that do not record theirs; all others had "subword"
 SETTINGS = ("batch_size", "accumulation", "encoder_learning_rate", "head_learning_rate")
 
 
 def history_of(provenance: str | Path) -> Path | None:
     """Return the history next to a provenance, if there is one."""
-    return next((path for name in HISTORIES if (path := Path(provenance).with_name(name)).is_file()), None)
+    return next(
+        (path for name in HISTORIES if (path := Path(provenance).with_name(name)).is_file()), None
+    )
 
 
 def check_stored(provenance: str | Path) -> None:
-    """Check the files next to a provenance that it names with their SHA-256 under ``stored``, if it names any.
+    """Check the files next to a provenance that it names with their SHA-256 under ``stored``, if it
+    names any.
 
     Raises:
         UserError: one is missing or has another digest.
@@ -49,32 +58,49 @@ def check_stored(provenance: str | Path) -> None:
     for name, expected in (stored or {}).items():
         path = Path(provenance).with_name(name)
         if not path.is_file():
-            raise UserError(f"{path}: no such file, expected it next to {Path(provenance).name}, which names it")
+            raise UserError(
+                f"{path}: no such file, expected it next to {Path(provenance).name}, which names it"
+            )
         if (found := sha256(path)) != expected:
-            raise UserError(f"{path}: sha256 is {found}, expected {expected} as {Path(provenance).name} has it")
+            raise UserError(
+                f"{path}: sha256 is {found}, expected {expected} as {Path(provenance).name} has it"
+            )
 
 
 def training_fact(provenance: str | Path, keys: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys of one training with its times (seconds), epochs, best validation F1, settings and device.
+    """Return the keys of one training with its times (seconds), epochs, best validation F1,
+    settings and device.
 
-    Older trainings do not say how sure their slope is; the history next to them does, else nothing is known.
+    Older trainings do not say how sure their slope is; the history next to them does, else nothing
+    is known.
 
     Raises:
-        UserError: the file is no provenance of a training, or what lies next to it is no history of one.
+        UserError: the file is no provenance of a training, or what lies next to it is no history of
+            one.
     """
     record = read_json(provenance)
     training = record.get("training") if isinstance(record, dict) else None
     settings = training.get("settings") or {} if isinstance(training, dict) else None
-    if training is None or not isinstance(settings, dict) or not {"device", "finished"} <= record.keys():
-        raise UserError(f"{provenance}: not the provenance of a training; expected its 'training' and 'device'")
+    if (
+        training is None
+        or not isinstance(settings, dict)
+        or not {"device", "finished"} <= record.keys()
+    ):
+        raise UserError(
+            f"{provenance}: not the provenance of a training; expected its 'training' and 'device'"
+        )
     found = {name: training.get(name) for name in FACTS}
     history = history_of(provenance)
     if "flat" not in (found["convergence"] or {}):
         rows = [] if history is None else [row for _, row in read_jsonl(history)]
         try:
-            found["convergence"] = convergence(rows, _stopped(rows, settings.get("patience", 0))) if rows else None
+            found["convergence"] = (
+                convergence(rows, _stopped(rows, settings.get("patience", 0))) if rows else None
+            )
         except (KeyError, TypeError) as error:
-            raise UserError(f"{history}: not the history of a training; expected rows with 'step' and 'f1'") from error
+            raise UserError(
+                f"{history}: not the history of a training; expected rows with 'step' and 'f1'"
+            ) from error
     return {
         "keys": dict(keys),
         "device": record["device"],
@@ -90,7 +116,9 @@ def training_fact(provenance: str | Path, keys: Mapping[str, Any]) -> dict[str, 
 
 
 def _layout(record: Mapping[str, Any]) -> str:
-    """Return the layout of the tokens that a training used; until version 0.3 a record had it among settings."""
+    """Return the layout of the tokens that a training used; until version 0.3 a record had it
+    among settings.
+    """
     if "layout" in record["training"]:
         return record["training"]["layout"]
     model = (record.get("settings") or {}).get("model") or {}
@@ -98,7 +126,9 @@ def _layout(record: Mapping[str, Any]) -> str:
 
 
 def _noise_probability(record: Mapping[str, Any]) -> float | None:
-    """Return the probability with which a training noised a sentence, None without Entity Noising."""
+    """Return the probability with which a training noised a sentence, None without Entity
+    Noising.
+    """
     noising = (record.get("settings") or {}).get("noising")
     if noising is None:
         return None
@@ -106,21 +136,27 @@ def _noise_probability(record: Mapping[str, Any]) -> float | None:
 
 
 def made_of(record: Mapping[str, Any]) -> str | None:
-    """Return one digest of data, encoder, extractor and settings: that of a training and of one of twice the epochs.
+    """Return one digest of data, encoder, extractor and settings: that of a training and of one of
+    twice the epochs.
 
     None for older trainings, which do not name their encoder.
     """
     inputs = {role: file["sha256"] for role, file in (record.get("inputs") or {}).items()}
-    settings = {name: value for name, value in (record.get("settings") or {}).items() if name != "double"}
+    settings = {
+        name: value for name, value in (record.get("settings") or {}).items() if name != "double"
+    }
     if "encoder" not in inputs:
         return None
-    return digest([record.get("extractor"), inputs, settings, (record.get("training") or {}).get("layout")])
+    return digest(
+        [record.get("extractor"), inputs, settings, (record.get("training") or {}).get("layout")]
+    )
 
 
 def gain_interval(
     validation: str | Path, single: str | Path, double: str | Path, matching: str
 ) -> tuple[float, float] | None:
-    """Return the paired 90 % interval of the gain in F1 from twice the epochs; None under ten sentences.
+    """Return the paired 90 % interval of the gain in F1 from twice the epochs; None under ten
+    sentences.
 
     Args:
         validation: gold sentences.
@@ -165,19 +201,21 @@ def write_training_facts(
 
     Args:
         provenances, keys: of each training.
-        doubles, double_keys: of trainings of twice the epochs. What one gained is stated of every training of its kind,
-            whatever the seed.
+        doubles, double_keys: of trainings of twice the epochs. What one gained is stated of every
+            training of its kind, whatever the seed.
         validation: validation set of each of these.
-        single_predictions, double_predictions: of these sets, by the training and by that of twice the epochs; for the
-            interval of the gain.
-        earlier: what was written here before; where a training of the same data, encoder and settings was doubled then,
-            its gain is stated.
+        single_predictions, double_predictions: of these sets, by the training and by that of twice
+            the epochs; for the interval of the gain.
+        earlier: what was written here before; where a training of the same data, encoder and
+            settings was doubled then, its gain is stated.
 
     Raises:
         UserError: a file is none of these.
     """
     facts = [training_fact(path, named) for path, named in zip(provenances, keys, strict=True)]
-    predicted = list(zip(validation, single_predictions, double_predictions, strict=True)) or [None] * len(doubles)
+    predicted = list(zip(validation, single_predictions, double_predictions, strict=True)) or [
+        None
+    ] * len(doubles)
     for path, named, files in zip(doubles, double_keys, predicted, strict=True):
         longer = training_fact(path, named)
         (single,) = (fact for fact in facts if fact["keys"] == longer["keys"])
@@ -188,9 +226,17 @@ def write_training_facts(
                 fact["doubled"] = gained
     for path in earlier:
         before = read_json(path)
-        if not isinstance(before, list) or not all(isinstance(fact, dict) and "made_of" in fact for fact in before):
-            raise UserError(f"{path}: not the facts of trainings; expected trainings.json of a study with double: true")
-        known = {fact["made_of"]: fact["doubled"] for fact in before if fact["made_of"] and fact["doubled"]}
+        if not isinstance(before, list) or not all(
+            isinstance(fact, dict) and "made_of" in fact for fact in before
+        ):
+            raise UserError(
+                f"{path}: not the facts of trainings; expected trainings.json of a study with double: true"
+            )
+        known = {
+            fact["made_of"]: fact["doubled"]
+            for fact in before
+            if fact["made_of"] and fact["doubled"]
+        }
         for fact in facts:
             if fact["made_of"] in known and not fact["doubled"]:
                 fact["doubled"] = {**known[fact["made_of"]], "earlier": True}
@@ -204,11 +250,15 @@ def write_system_facts(
     trained: Sequence[Mapping[str, Any]],
     out: str | Path,
 ) -> None:
-    """Write a JSON list of what every prediction took: of systems, from their reports, and of trained extractors.
+    """Write a JSON list of what every prediction took: of systems, from their reports, and of
+    trained extractors.
 
-    ``predictions`` are files of the latter, whose sidecars say what they took, ``trained`` the keys of each.
+    ``predictions`` are files of the latter, whose sidecars say what they took, ``trained`` the keys
+    of each.
     """
-    facts = [{"keys": dict(named), **read_json(path)} for path, named in zip(reports, keys, strict=True)]
+    facts = [
+        {"keys": dict(named), **read_json(path)} for path, named in zip(reports, keys, strict=True)
+    ]
     for path, named in zip(predictions, trained, strict=True):
         record = read_json(f"{path}.provenance.json")
         took = {name: record.get(name) for name in ("seconds", "sentences", "peak_mb", "device")}

@@ -1,4 +1,5 @@
-"""``endpoint``: a language model extracts from every sentence of a test set; no gold triple is shown to it.
+"""``endpoint``: a language model extracts from every sentence of a test set; no gold triple is
+shown to it.
 
 ``closed``     the relations of the corpus are given, with their descriptions; triples with another one are left out.
 ``semi-open``  relations and types of entities are given, as in GenRES.
@@ -29,7 +30,9 @@ def prompt_of(settings: Mapping[str, Any]) -> str:
 
 
 def identity(section: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what decides the answers besides the settings: model, sampling and prompt; nothing about transport."""
+    """Return what decides the answers besides the settings: model, sampling and prompt; nothing
+    about transport.
+    """
     return settings_of.answering(section, settings["endpoint"], prompt_of(settings))
 
 
@@ -43,9 +46,13 @@ def problems(settings: Mapping[str, Any]) -> Iterator[str]:
 def task_of(query: Query) -> Task:
     """Return the task of the model."""
     settings = query.settings
-    dataset = {key: settings.get(key) for key in ("entity_types", "verbalise")} | {"relations": list(query.relations)}
+    dataset = {key: settings.get(key) for key in ("entity_types", "verbalise")} | {
+        "relations": list(query.relations)
+    }
     system = {**settings, "setting": "open" if settings["setting"] == "open" else "semi-open"}
-    task = build_task({**system, "prompt": prompt_of(settings)}, dataset, query.sentences, query.train)
+    task = build_task(
+        {**system, "prompt": prompt_of(settings)}, dataset, query.sentences, query.train
+    )
     return replace(task, descriptions=dict(query.relations))
 
 
@@ -53,17 +60,25 @@ def answer(query: Query) -> Answered:
     """Query about every sentence; answers that are stored cost nothing.
 
     Raises:
-        UserError: the endpoint does not answer, or the budget is used up; what was answered is stored.
+        UserError: the endpoint does not answer, or the budget is used up; what was answered is
+            stored.
     """
     task = task_of(query)
     results, took = query_model(query, task)
     names, closed = set(task.relations.names), query.settings["setting"] == "closed"
     found = [item.prediction(task.relations) for item in results]
-    kept = [replace(one, triples=tuple(t for t in one.triples if t.relation in names or not closed)) for one in found]
+    kept = [
+        replace(one, triples=tuple(t for t in one.triples if t.relation in names or not closed))
+        for one in found
+    ]
     facts = {
         **took,
-        "money_of": {item.sentence.id: sum(one.cost for call in item.calls for one in call.paid) for item in results},
-        "other_relations": sum(len(sentence.triples) for sentence in found) - sum(len(each.triples) for each in kept),
+        "money_of": {
+            item.sentence.id: sum(one.cost for call in item.calls for one in call.paid)
+            for item in results
+        },
+        "other_relations": sum(len(sentence.triples) for sentence in found)
+        - sum(len(each.triples) for each in kept),
     }
     return Answered(kept, facts)
 
@@ -75,7 +90,11 @@ def query_model(query: Query, task: Task) -> tuple[list[Extraction], dict[str, A
         UserError: as :func:`answer`.
     """
     job, name = query.job, query.settings["endpoint"]
-    served, threads, log_file = job.get("model", ()), job.get("threads") or 0, job.get("server_log") or ""
+    served, threads, log_file = (
+        job.get("model", ()),
+        job.get("threads") or 0,
+        job.get("server_log") or "",
+    )
     access = settings_of.Access(job["section"], job["study"], name, served, threads, log_file)
     with access.client() as client:
         start = time.monotonic()
@@ -97,7 +116,9 @@ def query_model(query: Query, task: Task) -> tuple[list[Extraction], dict[str, A
 
 
 def _seconds(cache: Path, results: Sequence[Extraction], seconds: float, sent: int) -> float | None:
-    """Return how long the answers took when they were given, which is kept next to them; None where some are older."""
+    """Return how long the answers took when they were given, which is kept next to them; None
+    where some are older.
+    """
     answers = [one.key for item in results for call in item.calls for one in call.paid]
     path = cache / "times" / f"{digest(answers)}.json"
     if sent >= len(set(answers)):

@@ -1,9 +1,10 @@
 """``command`` and ``python``: programs that read texts as JSON lines and answer in JSON lines.
 
-A program is started once for a test set, gets every text on its standard input, which is then closed, and answers on
-its standard output; what it says on standard error goes to the log. One that ends before its last answer is started
-again with the texts that are left, at most ``restarts`` times. A class of Python runs in such a program of its own, so
-that its crash, or its memory, is not the job's.
+A program is started once for a test set, gets every text on its standard input, which is then
+closed, and answers on its standard output; what it says on standard error goes to the log. One that
+ends before its last answer is started again with the texts that are left, at most ``restarts``
+times. A class of Python runs in such a program of its own, so that its crash, or its memory, is not
+the job's.
 """
 
 import asyncio
@@ -55,7 +56,9 @@ def problems_of_command(settings: Mapping[str, Any]) -> Iterator[str]:
 def answer_command(query: Query) -> Answered:
     argv, train = argv_of(query.settings), query.job.get("train")
     if train is None and any(TRAIN in word for word in argv):
-        raise UserError(f"the command asks for {TRAIN}, and there is no training set; expected a test set of a corpus")
+        raise UserError(
+            f"the command asks for {TRAIN}, and there is no training set; expected a test set of a corpus"
+        )
     return _answered(query, [word.replace(TRAIN, str(train)) for word in argv], 1)
 
 
@@ -70,7 +73,15 @@ def problems_of_class(settings: Mapping[str, Any]) -> Iterator[str]:
 def answer_class(query: Query) -> Answered:
     batch = query.settings.get("batch_size") or 1
     options = json.dumps(query.settings.get("options") or {})
-    argv = [sys.executable, "-P", "-m", child.__name__, query.settings["python"], options, str(batch)]
+    argv = [
+        sys.executable,
+        "-P",
+        "-m",
+        child.__name__,
+        query.settings["python"],
+        options,
+        str(batch),
+    ]
     return _answered(query, argv, batch)
 
 
@@ -78,7 +89,8 @@ def _answered(query: Query, argv: Sequence[str], batch: int) -> Answered:
     """Ask a program, as often as it takes.
 
     Raises:
-        UserError: it cannot be started, ends too often before its last answer, lets one wait, or answers otherwise.
+        UserError: it cannot be started, ends too often before its last answer, lets one wait, or
+            answers otherwise.
     """
     answers, rows = Answers(query), {row["id"]: row for row in query.rows()}
     limit, restarts = query.settings["timeout"] * batch, query.settings["restarts"]
@@ -98,10 +110,16 @@ def _answered(query: Query, argv: Sequence[str], batch: int) -> Answered:
 
 
 class _Program(asyncio.SubprocessProtocol):
-    """``answers`` of a program, what it ``said`` last on standard error, which is repeated; ``closed``: it ended."""
+    """``answers`` of a program, what it ``said`` last on standard error, which is repeated;
+    ``closed``: it ended.
+    """
 
     def __init__(self) -> None:
-        self.answers, self.said, self.closed = asyncio.StreamReader(LONGEST_LINE), "", asyncio.Event()
+        self.answers, self.said, self.closed = (
+            asyncio.StreamReader(LONGEST_LINE),
+            "",
+            asyncio.Event(),
+        )
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
@@ -127,7 +145,8 @@ async def _run(
     answers: Answers,
     limit: float,
 ) -> str:
-    """Take answers about texts until a program ends or has answered all; return how it ended, in words.
+    """Take answers about texts until a program ends or has answered all; return how it ended, in
+    words.
 
     The texts lie in a file, so that a program that writes before it has read them blocks nobody.
     """
@@ -148,20 +167,34 @@ async def _run(
         try:
             await asyncio.wait_for(program.closed.wait(), GRACE)
         except TimeoutError:
-            logger.warning("the program has left a process behind that holds its streams; it is not waited for")
+            logger.warning(
+                "the program has left a process behind that holds its streams; it is not waited for"
+            )
         transport.close()
-    last_words = next((line.strip() for line in reversed(program.said.splitlines()) if line.strip()), "none")
-    return problem or f"ends with exit status {transport.get_returncode()} (its last words: {last_words[:200]})"
+    last_words = next(
+        (line.strip() for line in reversed(program.said.splitlines()) if line.strip()), "none"
+    )
+    return (
+        problem
+        or f"ends with exit status {transport.get_returncode()} (its last words: {last_words[:200]})"
+    )
 
 
 async def _listen(program: _Program, answers: Answers, limit: float) -> str:
-    """Take the answers of a program; return what it does instead of answering or ending, else nothing."""
+    """Take the answers of a program; return what it does instead of answering or ending, else
+    nothing.
+    """
     number = 0
     try:
-        while line := await asyncio.wait_for(program.answers.readline(), limit if answers.open else GRACE):
+        while line := await asyncio.wait_for(
+            program.answers.readline(), limit if answers.open else GRACE
+        ):
             number += 1
             if line.strip():
-                answers.add(_decoded(line, f"line {number} of its standard output"), f"line {number} of its answers")
+                answers.add(
+                    _decoded(line, f"line {number} of its standard output"),
+                    f"line {number} of its answers",
+                )
         if answers.open:
             await asyncio.wait_for(program.closed.wait(), GRACE)  # its exit status is its own
     except TimeoutError:
@@ -171,7 +204,9 @@ async def _listen(program: _Program, answers: Answers, limit: float) -> str:
             return f"gives no answer within {limit:g} s"
         logger.warning("the program does not end by itself after its last answer and is stopped")
     except ValueError as error:
-        raise UserError(f"line {number + 1} of its standard output has more than {LONGEST_LINE >> 20} MB") from error
+        raise UserError(
+            f"line {number + 1} of its standard output has more than {LONGEST_LINE >> 20} MB"
+        ) from error
     return ""
 
 

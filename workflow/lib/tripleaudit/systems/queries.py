@@ -1,9 +1,9 @@
 """What a system is queried for and what it answers: the one form that every kind of system shares.
 
-A text is ``{"id", "text"}``, with ``"relations": {name: description}`` where the system wants them. An answer is
-``{"id", "triples": [...]}``; a triple is ``[subject, relation, object]``, or an object with these keys whose arguments
-are strings or spans ``{"start", "end", "text"}``, as in the format ``jsonl`` of corpora. The ``id`` may be left out
-where answers come in the order of the texts.
+A text is ``{"id", "text"}``, with ``"relations": {name: description}`` where the system wants them.
+An answer is ``{"id", "triples": [...]}``; a triple is ``[subject, relation, object]``, or an object
+with these keys whose arguments are strings or spans ``{"start", "end", "text"}``, as in the format
+``jsonl`` of corpora. The ``id`` may be left out where answers come in the order of the texts.
 """
 
 import sys
@@ -30,11 +30,11 @@ class Query:
     Attributes:
         settings: its entry under ``systems``.
         sentences: texts without their triples.
-        relations: that there are, with their descriptions (empty where there is none); of the training set and the
-            study.
+        relations: that there are, with their descriptions (empty where there is none); of the
+            training set and the study.
         train: the training sentences, for systems that are shown some.
-        job: what a job adds to them: ``threads``, and for language models the section ``generative``, the
-            study's name and the model's folder.
+        job: what a job adds to them: ``threads``, and for language models the section
+            ``generative``, the study's name and the model's folder.
     """
 
     system: str
@@ -45,10 +45,14 @@ class Query:
     job: Mapping[str, Any] = field(default_factory=dict)
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the texts as the JSON that programs and services read, with the relations if the system wants them."""
+        """Yield the texts as the JSON that programs and services read, with the relations if the
+        system wants them.
+        """
         wanted = self.settings.get("relations") is True and self.relations
         stated = {"relations": dict(self.relations)} if wanted else {}
-        yield from ({"id": sentence.id, "text": sentence.text, **stated} for sentence in self.sentences)
+        yield from (
+            {"id": sentence.id, "text": sentence.text, **stated} for sentence in self.sentences
+        )
 
 
 @dataclass(frozen=True)
@@ -92,38 +96,54 @@ class Answers:
         """Take the next answer.
 
         Raises:
-            UserError: it is none, is about a text that was not queried about, or comes a second time.
+            UserError: it is none, is about a text that was not queried about, or comes a second
+                time.
         """
         if not isinstance(answer, dict) or not isinstance(answer.get("triples"), list):
-            raise UserError(f"{where}: expected an object with the list 'triples', got {shown(answer)}")
+            raise UserError(
+                f"{where}: expected an object with the list 'triples', got {shown(answer)}"
+            )
         name = answer.get("id")
         name = next(iter(self.open), None) if name is None else str(name)
         if name in self.rows or name is None:
-            raise UserError(f"{where}: a second answer about the sentence {name or next(reversed(self.rows))!r}")
+            raise UserError(
+                f"{where}: a second answer about the sentence {name or next(reversed(self.rows))!r}"
+            )
         if name not in self.open:
             raise UserError(f"{where}: an answer about {name!r}, which is no id of the test set")
         row = {"id": name, "text": self.open.pop(name).text, "triples": answer["triples"]}
         self.rows[name] = Row(row, getattr(answer, "left_out", ()))
 
     def sentences(self, source: str) -> list[Sentence]:
-        """Return the sentences of the test set that are answered, with their triples, strings looked for in the text.
+        """Return the sentences of the test set that are answered, with their triples, strings
+        looked for in the text.
 
         Raises:
             UserError: a triple has another form, or a position that does not fit the text.
         """
         mapped = Mapped()
-        rows = [self.rows[sentence.id] for sentence in self.query.sentences if sentence.id in self.rows]
+        rows = [
+            self.rows[sentence.id] for sentence in self.query.sentences if sentence.id in self.rows
+        ]
         for row in rows:
             for triple in row["triples"]:  # a corpus may have offsets or no relation there
-                if isinstance(triple, list) and not all(isinstance(part, str | dict) for part in triple):
+                if isinstance(triple, list) and not all(
+                    isinstance(part, str | dict) for part in triple
+                ):
                     where = f"{source}, sentence {row['id']!r}"
                     raise UserError(f"{where}: a triple is {shown(triple)}, expected three strings")
-        raw = [mapped.sentence(row, f"{source}, sentence {row['id']!r}", n) for n, row in enumerate(rows)]
+        raw = [
+            mapped.sentence(row, f"{source}, sentence {row['id']!r}", n)
+            for n, row in enumerate(rows)
+        ]
         if not raw:
             return []
         corpus = build_corpus(raw, source=source, format="answers")
         say(corpus.report)
-        return [_scored(each, row["triples"], source) for each, row in zip(corpus.sentences, rows, strict=True)]
+        return [
+            _scored(each, row["triples"], source)
+            for each, row in zip(corpus.sentences, rows, strict=True)
+        ]
 
 
 def _scored(sentence: Sentence, listed: Sequence[Any], source: str) -> Sentence:
@@ -133,18 +153,23 @@ def _scored(sentence: Sentence, listed: Sequence[Any], source: str) -> Sentence:
         UserError: a score is infinite or no number, which no file of predictions can hold.
     """
     scores = [triple.get("score") if isinstance(triple, dict) else None for triple in listed]
-    if len(scores) != len(sentence.triples) or not all(isinstance(score, int | float) for score in scores):
+    if len(scores) != len(sentence.triples) or not all(
+        isinstance(score, int | float) for score in scores
+    ):
         return sentence
     for score in scores:
         if not abs(score) <= sys.float_info.max:  # NaN is not, and a long integer
             where = f"{source}, sentence {sentence.id!r}"
-            raise UserError(f"{where}: the score of a triple is {str(score)[:40]}, expected a number")
+            raise UserError(
+                f"{where}: the score of a triple is {str(score)[:40]}, expected a number"
+            )
     pairs = zip(sentence.triples, scores, strict=True)
     return replace(sentence, triples=tuple(replace(triple, score=score) for triple, score in pairs))
 
 
 def counts_of(sentences: Sequence[Sentence]) -> dict[str, int]:
-    """Count sentences, those with triples, triples, and triples that name an entity which is not in the text.
+    """Count sentences, those with triples, triples, and triples that name an entity which is not in
+    the text.
 
     Of the last, ``written_otherwise`` are there but for case, blanks and punctuation.
     """
@@ -155,6 +180,7 @@ def counts_of(sentences: Sequence[Sentence]) -> dict[str, int]:
         "triples": sum(len(sentence.triples) for sentence in sentences),
         "not_in_text": len(away),
         "written_otherwise": sum(
-            all(bare(part.text) in bare(each.text) for part in (triple.subject, triple.object)) for each, triple in away
+            all(bare(part.text) in bare(each.text) for part in (triple.subject, triple.object))
+            for each, triple in away
         ),
     }

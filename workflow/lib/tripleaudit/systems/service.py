@@ -1,4 +1,6 @@
-"""``address``: a service that gets ``{"id", "text"}`` by POST and answers with ``{"triples"}``, over HTTP."""
+"""``address``: a service that gets ``{"id", "text"}`` by POST and answers with ``{"triples"}``,
+over HTTP.
+"""
 
 import functools
 import http.client
@@ -41,7 +43,9 @@ def problems(settings: Mapping[str, Any]) -> Iterator[str]:
     parts = urlsplit(settings["address"])
     if parts.scheme not in ("http", "https") or not parts.hostname:
         yield f"address: {settings['address']!r}, expected one such as http://127.0.0.1:8000/extract"
-    elif parts.username or parts.password or parts.query:  # an address is written into logs and reports
+    elif (
+        parts.username or parts.password or parts.query
+    ):  # an address is written into logs and reports
         yield "address: must not hold credentials or a query; send a header whose value is 'env:NAME' instead"
     for name, value in (settings.get("headers") or {}).items():
         is_secret = any(word in name.lower() for word in SECRET_HEADERS)
@@ -67,7 +71,9 @@ def answer(query: Query) -> Answered:
         except UserError:
             pool.shutdown(cancel_futures=True)
             raise
-    return Answered(answers.sentences("its answers"), {"device": "a service", "requests": len(rows)})
+    return Answered(
+        answers.sentences("its answers"), {"device": "a service", "requests": len(rows)}
+    )
 
 
 def _headers(given: Mapping[str, str]) -> dict[str, str]:
@@ -75,10 +81,16 @@ def _headers(given: Mapping[str, str]) -> dict[str, str]:
     for name, value in given.items():
         variable = value.removeprefix(FROM_ENVIRONMENT)
         if value.startswith(FROM_ENVIRONMENT) and variable not in os.environ:
-            raise UserError(f"the header {name} comes from the environment variable {variable}, which is not set")
+            raise UserError(
+                f"the header {name} comes from the environment variable {variable}, which is not set"
+            )
         found[name] = os.environ[variable].strip() if value.startswith(FROM_ENVIRONMENT) else value
-        if value.startswith(FROM_ENVIRONMENT) and not (found[name].isascii() and found[name].isprintable()):
-            raise UserError(f"the header {name}: the environment variable {variable} holds more than one line of ASCII")
+        if value.startswith(FROM_ENVIRONMENT) and not (
+            found[name].isascii() and found[name].isprintable()
+        ):
+            raise UserError(
+                f"the header {name}: the environment variable {variable} holds more than one line of ASCII"
+            )
     return found
 
 
@@ -91,7 +103,8 @@ def _clean(text: str, headers: Mapping[str, str]) -> str:
 
 
 def _within(seconds: float, send: Callable[[], bytes]) -> bytes:
-    """Return what ``send`` returns; a service that trickles head or body has no longer than one that is silent.
+    """Return what ``send`` returns; a service that trickles head or body has no longer than one
+    that is silent.
 
     The thread of a request that is given up ends with the process.
 
@@ -114,7 +127,8 @@ def _send(request: urllib.request.Request, limit: float) -> bytes:
     """Send a request and read its answer, no further than :data:`LONGEST`.
 
     Raises:
-        http.client.IncompleteRead: it is shorter than it says; OverflowError: it is longer. And what ``urlopen`` has.
+        http.client.IncompleteRead: it is shorter than it says; OverflowError: it is longer. And
+        what ``urlopen`` has.
     """
     with OPENER.open(request, timeout=limit) as reply:
         data: bytes = reply.read(LONGEST + 1)
@@ -163,7 +177,9 @@ def _post(settings: Mapping[str, Any], headers: Mapping[str, str], row: Mapping[
         return json.loads(data)
     except (ValueError, RecursionError) as error:
         said = _clean(data.decode("utf-8", "replace"), headers)[:200]
-        raise UserError(f"{address} answers with no JSON: {shown(said)} at the sentence {row['id']!r}") from error
+        raise UserError(
+            f"{address} answers with no JSON: {shown(said)} at the sentence {row['id']!r}"
+        ) from error
 
 
 KIND = SystemKind(

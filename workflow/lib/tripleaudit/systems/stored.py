@@ -1,4 +1,6 @@
-"""``predictions``: outputs that lie in files, of any format that is read, or as ids with triples and no texts."""
+"""``predictions``: outputs that lie in files, of any format that is read, or as ids with triples
+and no texts.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,15 +21,26 @@ def answer(query: Query) -> Answered:
     """Return what the files say of the test set; further sentences in them are left out.
 
     Raises:
-        UserError: a file cannot be read, two have the same sentence, or one of the test set is in none.
+        UserError: a file cannot be read, two have the same sentence, or one of the test set is in
+            none.
     """
     files, settings = query.job["files"], query.settings
     format, columns = settings.get("format") or "auto", settings.get("columns")
     source = ", ".join(Path(path).name for path in files)
-    if files and format == "auto" and not columns and all(without_texts(path, ids=True) for path in files):
+    if (
+        files
+        and format == "auto"
+        and not columns
+        and all(without_texts(path, ids=True) for path in files)
+    ):
         stored = _by_id(query, files, source)
     elif columns:
-        stored = _joined({path: read_corpus(path, format, columns=columns, side="predict").sentences for path in files})
+        stored = _joined(
+            {
+                path: read_corpus(path, format, columns=columns, side="predict").sentences
+                for path in files
+            }
+        )
     else:
         stored = _joined({path: load_side(path, "predict", format) for path in files})
     return Answered(matched(query.sentences, stored, source))
@@ -66,8 +79,11 @@ def _by_id(query: Query, files: Sequence[str], source: str) -> list[Sentence]:
     return answers.sentences(source)
 
 
-def matched(sentences: Sequence[Sentence], stored: Sequence[Sentence], source: str) -> list[Sentence]:
-    """Return each sentence with the triples of the stored one that has its id and text, else of one with its text.
+def matched(
+    sentences: Sequence[Sentence], stored: Sequence[Sentence], source: str
+) -> list[Sentence]:
+    """Return each sentence with the triples of the stored one that has its id and text, else of one
+    with its text.
 
     Texts are the same up to blanks and accents; offsets are then looked for again.
 
@@ -75,8 +91,13 @@ def matched(sentences: Sequence[Sentence], stored: Sequence[Sentence], source: s
         UserError: a sentence is missing.
     """
     found, _ = partners(sentences, stored)
-    by_text = {folded(sentence.text): sentence for sentence in reversed(stored)}  # a stored text may serve several
-    found = [guess or by_text.get(folded(sentence.text)) for guess, sentence in zip(found, sentences, strict=True)]
+    by_text = {
+        folded(sentence.text): sentence for sentence in reversed(stored)
+    }  # a stored text may serve several
+    found = [
+        guess or by_text.get(folded(sentence.text))
+        for guess, sentence in zip(found, sentences, strict=True)
+    ]
     absent = [sentence for guess, sentence in zip(found, sentences, strict=True) if guess is None]
     if absent:
         raise UserError(
@@ -84,7 +105,9 @@ def matched(sentences: Sequence[Sentence], stored: Sequence[Sentence], source: s
             f"that is missing is {absent[0].id!r} ({absent[0].text[:60]!r}); expected all of them, by their ids or "
             "their texts"
         )
-    return [_moved(guess, sentence) for guess, sentence in zip(found, sentences, strict=True) if guess]
+    return [
+        _moved(guess, sentence) for guess, sentence in zip(found, sentences, strict=True) if guess
+    ]
 
 
 def _moved(guess: Sentence, sentence: Sentence) -> Sentence:
@@ -94,9 +117,13 @@ def _moved(guess: Sentence, sentence: Sentence) -> Sentence:
         RawTriple(*triple.strings, subject_type=triple.subject.type, object_type=triple.object.type)
         for triple in guess.triples
     ]
-    placed = build_corpus([RawSentence(sentence.id, sentence.text, plain, sentence.id)], source="", format="").sentences
+    placed = build_corpus(
+        [RawSentence(sentence.id, sentence.text, plain, sentence.id)], source="", format=""
+    ).sentences
     scores = {triple.strings: triple.score for triple in guess.triples}
-    triples = [Triple(t.subject, t.relation, t.object, scores.get(t.strings)) for t in placed[0].triples]
+    triples = [
+        Triple(t.subject, t.relation, t.object, scores.get(t.strings)) for t in placed[0].triples
+    ]
     return Sentence(sentence.id, sentence.text, tuple(triples))
 
 

@@ -1,4 +1,6 @@
-"""One system on one test set: its answers in the form of an extractor's predictions, and what they took."""
+"""One system on one test set: its answers in the form of an extractor's predictions, and what
+they took.
+"""
 
 import logging
 import time
@@ -19,16 +21,24 @@ logger = logging.getLogger(__name__)
 
 
 def spread(sentences: list[Any], limit: int | None) -> list[Any]:
-    """Return so many sentences from the first to the last, evenly spread; all where there is no limit."""
+    """Return so many sentences from the first to the last, evenly spread; all where there is no
+    limit.
+    """
     if limit is None or limit >= len(sentences):
         return sentences
     return [sentences[position * len(sentences) // limit] for position in range(limit)]
 
 
-def named_relations(sentences: Iterable[Sentence], job: Mapping[str, Any], only: bool = False) -> dict[str, str]:
-    """Return the relations of sentences and of the study (``only``: not these) with their descriptions."""
+def named_relations(
+    sentences: Iterable[Sentence], job: Mapping[str, Any], only: bool = False
+) -> dict[str, str]:
+    """Return the relations of sentences and of the study (``only``: not these) with their
+    descriptions.
+    """
     names = sorted({triple.relation for each in sentences for triple in each.triples})
-    described = {name: text for name, text in job.get("relations", {}).items() if not only or name in names}
+    described = {
+        name: text for name, text in job.get("relations", {}).items() if not only or name in names
+    }
     return {**dict.fromkeys(names, ""), **described}
 
 
@@ -40,7 +50,9 @@ def to_query(
     job: Mapping[str, Any],
     schema_of_test: bool = False,
 ) -> tuple[Query, int]:
-    """Return the query of a test set, and how many sentences that has; as :func:`predict_system`."""
+    """Return the query of a test set, and how many sentences that has; as
+    :func:`predict_system`.
+    """
     gold, seen = load_set(test), load_sentences(train) if train else []
     return make_query(name, settings, gold, seen, job, schema_of_test), len(gold)
 
@@ -70,11 +82,10 @@ class SystemFiles:
     """Files of one system on one test set.
 
     Attributes:
-        test: sentences; their triples are not shown to the system.
-        train: sentences that relations, and examples for language models, come from; empty for none.
-        out, report: files to write.
-        files: of stored predictions for this test set.
-        model, server_log: file of the model that a language model's server runs on, and its output.
+        test: sentences; their triples are not shown to the system. train: sentences that relations,
+        and examples for language models, come from; empty for none. out, report: files to write.
+        files: of stored predictions for this test set. model, server_log: file of the model that a
+        language model's server runs on, and its output.
     """
 
     test: str | Path
@@ -94,17 +105,19 @@ def predict_system(
     attempt: int = 0,
     schema_of_test: bool = False,
 ) -> None:
-    """Write what a system says of a test set, and a report: counts, times, money, or why it has lost its row.
+    """Write what a system says of a test set, and a report: counts, times, money, or why it has
+    lost its row.
 
-    A system that cannot answer all sentences ends here with an empty prediction file and a report that says why;
-    nothing else of the study is touched by it.
+    A system that cannot answer all sentences ends here with an empty prediction file and a report
+    that says why; nothing else of the study is touched by it.
 
     Args:
-        settings: its entry under ``systems``, without what only the scheduler needs; one key names its kind
-            (:data:`~tripleaudit.core.descriptors.SYSTEM_KINDS`).
+        settings: its entry under ``systems``, without what only the scheduler needs; one key names
+            its kind (:data:`~tripleaudit.core.descriptors.SYSTEM_KINDS`).
         job: what decides no result: threads, the section ``generative``, the name of the study.
         attempt: number of this try after tries that failed.
-        schema_of_test: the relations that there are are those of the test set, and not those of training.
+        schema_of_test: the relations that there are are those of the test set, and not those of
+            training.
     """
     (kind,) = (key for key in settings if key in SYSTEM_KINDS)
     given = {**job, "train": str(files.train), "files": files.files}
@@ -118,7 +131,9 @@ def predict_system(
         logger.error("%s: %s", name, failed)
     except MemoryError:  # the job is tried again with more
         raise
-    except Exception as error:  # of a reader, a plugin or a library: it costs the row, not the study
+    except (
+        Exception
+    ) as error:  # of a reader, a plugin or a library: it costs the row, not the study
         if storage.sentence(error):
             raise
         failed = f"{type(error).__name__}: {' '.join(str(error).split())}"
@@ -126,9 +141,22 @@ def predict_system(
     seconds = time.monotonic() - start
     counts = counts_of(answered.sentences)
     logger.info("%d sentences, %d triples, %.1f s", counts["sentences"], counts["triples"], seconds)
-    facts: dict[str, Any] = {"system": name, "kind": kind, "device": "cpu", "failed": failed, "attempt": attempt}
+    facts: dict[str, Any] = {
+        "system": name,
+        "kind": kind,
+        "device": "cpu",
+        "failed": failed,
+        "attempt": attempt,
+    }
     write_json(
         files.report,
-        {**facts, "seconds": round(seconds, 3), **counts, **answered.facts, "queried": len(query.sentences), "of": of},
+        {
+            **facts,
+            "seconds": round(seconds, 3),
+            **counts,
+            **answered.facts,
+            "queried": len(query.sentences),
+            "of": of,
+        },
     )
     save_sentences(files.out, answered.sentences)

@@ -1,4 +1,6 @@
-"""The audit of one protocol of one corpus as the tables read it: triple types, strata and the sizes of the splits."""
+"""The audit of one protocol of one corpus as the tables read it: triple types, strata and the
+sizes of the splits.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,7 +20,9 @@ SPLITS = ("train", "valid", "test")
 
 
 def sizes(sentences: Sequence[Sentence]) -> dict[str, int]:
-    """Count sentences with triples, their triples (each once a sentence), and sentences with zero triples."""
+    """Count sentences with triples, their triples (each once a sentence), and sentences with
+    zero triples.
+    """
     triples = [len(distinct_triples(sentence)) for sentence in sentences]
     return {
         "sentences": len(sentences),
@@ -43,11 +47,12 @@ def study_audit(
         original: the test sentences whose variants the test set has, if it has such.
 
     Returns:
-        :func:`tripleaudit.protocols.strata.audit_corpus` plus ``keys``, ``splits`` (split -> :func:`sizes`) and
-        ``cardinality`` (the same of the WZ splits, empty without them), and ``leakage``: what the test set shares with
-        training, and of the original splits, what each pair shares (:mod:`tripleaudit.protocols.leakage`); ``groups``,
-        the number of groups of test sentences that share gold triples.
-        With ``original`` there is an ``example``, too (:func:`example`).
+        :func:`tripleaudit.protocols.strata.audit_corpus` plus ``keys``, ``splits`` (split ->
+        :func:`sizes`) and ``cardinality`` (the same of the WZ splits, empty without them), and
+        ``leakage``: what the test set shares with training, and of the original splits, what each
+        pair shares (:mod:`tripleaudit.protocols.leakage`); ``groups``, the number of groups of test
+        sentences that share gold triples. With ``original`` there is an ``example``, too
+        (:func:`example`).
     """
     pairs = [("train", "test")]
     if keys["protocol"] == "original":
@@ -60,7 +65,11 @@ def study_audit(
     test = splits.get("test", ())
     originals = [original_of(sentence.id) if original else sentence.id for sentence in test]
     groups = len(set(triple_groups(test, originals)))
-    shown = {"example": example(original, splits["test"], SeenTriples(splits["train"]))} if original else {}
+    shown = (
+        {"example": example(original, splits["test"], SeenTriples(splits["train"]))}
+        if original
+        else {}
+    )
     return {
         "keys": dict(keys),
         **audit_corpus(splits["train"], splits["test"]),
@@ -72,11 +81,15 @@ def study_audit(
     }
 
 
-def example(original: Sequence[Sentence], augmented: Sequence[Sentence], seen: SeenTriples) -> list[dict[str, Any]]:
-    """Return one test sentence and its variants with their triples and the types of these (rte-generalization, Fig. 2).
+def example(
+    original: Sequence[Sentence], augmented: Sequence[Sentence], seen: SeenTriples
+) -> list[dict[str, Any]]:
+    """Return one test sentence and its variants with their triples and the types of these
+    (rte-generalization, Fig. 2).
 
-    It is the first one whose variants all differ from it and from one another; nothing if there is no such. Of each:
-    ``name`` (empty for the sentence itself), ``text`` and ``triples`` (three strings and a type).
+    It is the first one whose variants all differ from it and from one another; nothing if there is
+    no such. Of each: ``name`` (empty for the sentence itself), ``text`` and ``triples`` (three
+    strings and a type).
     """
 
     def shown(each: Sentence, name: str) -> dict[str, Any]:
@@ -86,7 +99,11 @@ def example(original: Sequence[Sentence], augmented: Sequence[Sentence], seen: S
     found = variants_of([each.id for each in original], [each.id for each in augmented])
     for sentence, positions in zip(original, found, strict=True):
         several = [sentence, *(augmented[position] for position in positions)]
-        if len(positions) > 1 and sentence.triples and len({each.text for each in several}) == len(several):
+        if (
+            len(positions) > 1
+            and sentence.triples
+            and len({each.text for each in several}) == len(several)
+        ):
             return [shown(each, each.id[len(sentence.id) + 1 :]) for each in several]
     return []
 
@@ -109,12 +126,18 @@ def write_study_audit(
     counts: Sequence[str | Path] = (),
     original: Sequence[str | Path] = (),
 ) -> None:
-    """Read project JSONL splits, each as train, valid, test, and write their :func:`study_audit` as JSON.
+    """Read project JSONL splits, each as train, valid, test, and write their :func:`study_audit` as
+    JSON.
 
-    The ``remarks`` are what reports on reading the corpus's splits (``counts``) say was left out or changed.
+    The ``remarks`` are what reports on reading the corpus's splits (``counts``) say was left out or
+    changed.
     """
     loaded = _load_splits(splits)
     zero = _load_splits(with_zero) if with_zero else {}
-    remarks = [f"{Path(path).name.partition('.')[0]}: {text}" for path in counts for text in stored_remarks(path)]
+    remarks = [
+        f"{Path(path).name.partition('.')[0]}: {text}"
+        for path in counts
+        for text in stored_remarks(path)
+    ]
     tested = [sentence for path in original for sentence in load_sentences(path)]
     write_json(out, {**study_audit(keys, loaded, zero, tested), "remarks": remarks})

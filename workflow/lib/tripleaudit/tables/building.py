@@ -1,4 +1,6 @@
-"""A table is made: built from the inputs of its kind, with its answer and its notes, and written in all forms."""
+"""A table is made: built from the inputs of its kind, with its answer and its notes, and written
+in all forms.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -21,14 +23,17 @@ def build_table(name: str, inputs: TableInputs) -> Table:
     """Build one table.
 
     Raises:
-        UserError: there is no table of this name, or the builder of a plugin returns something else.
+        UserError: there is no table of this name, or the builder of a plugin returns something
+            else.
     """
     if name not in TABLES:
         raise UserError(f"there is no table {name!r}; expected one of {', '.join(sorted(TABLES))}")
     spec = TABLES[name]
     table = spec.build(inputs)
     if not isinstance(table, Table):
-        raise UserError(f"table {name}: its builder returned {type(table).__name__}, expected a Table")
+        raise UserError(
+            f"table {name}: its builder returned {type(table).__name__}, expected a Table"
+        )
     # an answer names systems that find next to nothing for another reason than themselves
     answer = sentences(spec.answer(table, inputs), *(note for note in table.notes if WHY in note))
     return replace(
@@ -40,18 +45,28 @@ def build_table(name: str, inputs: TableInputs) -> Table:
         lead=spec.lead(table, inputs),
         notes=_explained(table, answer),
         order=spec.order,
-        overview=None if spec.overview is None else tuple((one.label, dict(one.of)) for one in spec.overview),
+        overview=None
+        if spec.overview is None
+        else tuple((one.label, dict(one.of)) for one in spec.overview),
     )
 
 
 def _explained(table: Table, answer: str) -> tuple[str, ...]:
-    """Return the notes with those that they lack on the settings, and on the marks, of labels, cells and answer."""
+    """Return the notes with those that they lack on the settings, and on the marks, of labels,
+    cells and answer.
+    """
     known = " ".join(table.notes)
-    heads = [f"{one.group} {one.label}" for one in table.columns] + [f"{one.group} {one.label}" for one in table.rows]
+    heads = [f"{one.group} {one.label}" for one in table.columns] + [
+        f"{one.group} {one.label}" for one in table.rows
+    ]
     explained = re.search(r"[NW]Z:|(triples|sentences) \([NW]Z", known)
     settings = not explained and re.search(r"\b[NW]Z\b", " ".join([table.caption, *heads]))
     marks = mark_notes("".join(cell.mark for cell in table.cells) + answer)
-    return (*[labels.SETTINGS_NOTE] * bool(settings), *table.notes, *(mark for mark in marks if mark[:2] not in known))
+    return (
+        *[labels.SETTINGS_NOTE] * bool(settings),
+        *table.notes,
+        *(mark for mark in marks if mark[:2] not in known),
+    )
 
 
 def make_table(
@@ -68,11 +83,20 @@ def make_table(
     doubled: Sequence[str | Path] = (),
     options: Mapping[str, Any] | None = None,
 ) -> None:
-    """Build one table from files of each kind and write ``OUT_PREFIX.csv``, ``.md``, ``.tex``, ``.html`` and ``.json``.
+    """Build one table from files of each kind and write ``OUT_PREFIX.csv``, ``.md``, ``.tex``,
+    ``.html`` and ``.json``.
 
     Raises:
         UserError: unknown table or option, or a bad file. Missing scores leave gaps.
     """
-    files = {"criteria": criteria, "report": report, "collection": collection, "curves": curves, "doubled": doubled}
-    inputs = load_inputs(scores=scores, counts=counts, audits=audits, runs=runs, options=options, files=files)
+    files = {
+        "criteria": criteria,
+        "report": report,
+        "collection": collection,
+        "curves": curves,
+        "doubled": doubled,
+    }
+    inputs = load_inputs(
+        scores=scores, counts=counts, audits=audits, runs=runs, options=options, files=files
+    )
     write_table(build_table(name, inputs), out_prefix)

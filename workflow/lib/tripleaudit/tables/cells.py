@@ -1,4 +1,6 @@
-"""A paper-style table as data: what every builder returns, every renderer takes and every answer is made from."""
+"""A paper-style table as data: what every builder returns, every renderer takes and every answer
+is made from.
+"""
 
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,8 +31,9 @@ class Cell:
         bold: whether the value wins its column significantly.
         text: shown instead of a number, for cells of words.
         mark: behind the value, for what a note explains.
-        of: what was scored (corpus, protocol, training, testing, extractor, noise, stratum, matching, metric), so that
-            a reader finds the sentences behind the number; of a difference, what it is subtracted from.
+        of: what was scored (corpus, protocol, training, testing, extractor, noise, stratum,
+            matching, metric), so that a reader finds the sentences behind the number; of a
+            difference, what it is subtracted from.
         cases: sentences or texts that the value rests on, ``None`` where that is not known.
         full: a perfect score in the unit that is shown, ``None`` for what has no upper end.
     """
@@ -52,8 +55,16 @@ class Cell:
     full: float | None = None
 
     @classmethod
-    def mean(cls, values: Sequence[float], interval: Interval | None = None, scale: float = 100, **more: Any) -> "Cell":
-        """Return the mean over seeds of values in another unit, as fractions, with its deviation; a gap without any."""
+    def mean(
+        cls,
+        values: Sequence[float],
+        interval: Interval | None = None,
+        scale: float = 100,
+        **more: Any,
+    ) -> "Cell":
+        """Return the mean over seeds of values in another unit, as fractions, with its
+        deviation; a gap without any.
+        """
         return cls(
             value=statistics.fmean(values) * scale if values else None,
             sd=statistics.stdev(values) * scale if len(values) > 1 else None,
@@ -78,9 +89,15 @@ class Cell:
 
     def percent(self) -> "Cell":
         """Return a fraction in percent, as answers have it, without what a paper prints."""
-        numbers = {name: getattr(self, name) for name in ("value", "sd", "low", "high", "change", "full")}
-        scaled = {name: None if number is None else 100 * number for name, number in numbers.items()}
-        return replace(self, **scaled, digits=max(self.digits - 2, 0), reported=None, reported_change=None)
+        numbers = {
+            name: getattr(self, name) for name in ("value", "sd", "low", "high", "change", "full")
+        }
+        scaled = {
+            name: None if number is None else 100 * number for name, number in numbers.items()
+        }
+        return replace(
+            self, **scaled, digits=max(self.digits - 2, 0), reported=None, reported_change=None
+        )
 
     @property
     def difference(self) -> float | None:
@@ -112,17 +129,15 @@ class Table:
     """A table; neighbouring columns and rows of one group are shown under one heading.
 
     Attributes:
-        name: file stem, such as ``type-f1``.
-        caption: one or two sentences.
-        columns, rows: see :class:`Column` and :class:`Row`.
-        row_header, group_header: headings of the columns that hold row labels and row groups.
-        notes: matching rule, seeds, how empty outputs were scored, and whatever a reader must know.
-        style: ``paper`` leaves intervals and differences out of the LaTeX form.
-        question, answer: what the report asks over the table, and what its values answer.
-        lead: one or two sentences of it for the report's first screen; empty for a table that is not among the first.
-        order: position on the report's page.
-        warnings: what a reader must know before any number of the study.
-        overview: ``(heading, what a cell must be of)`` of its columns in the matrix; None for a table without systems.
+        name: file stem, such as ``type-f1``. caption: one or two sentences. columns, rows: see
+        :class:`Column` and :class:`Row`. row_header, group_header: headings of the columns that
+        hold row labels and row groups. notes: matching rule, seeds, how empty outputs were scored,
+        and whatever a reader must know. style: ``paper`` leaves intervals and differences out of
+        the LaTeX form. question, answer: what the report asks over the table, and what its values
+        answer. lead: one or two sentences of it for the report's first screen; empty for a table
+        that is not among the first. order: position on the report's page. warnings: what a reader
+        must know before any number of the study. overview: ``(heading, what a cell must be of)`` of
+        its columns in the matrix; None for a table without systems.
     """
 
     name: str
@@ -143,7 +158,9 @@ class Table:
     def __post_init__(self) -> None:
         for row in self.rows:
             if len(row.cells) != len(self.columns):
-                raise ValueError(f"{self.name}: row {row.label!r} has {len(row.cells)} cells, not {len(self.columns)}")
+                raise ValueError(
+                    f"{self.name}: row {row.label!r} has {len(row.cells)} cells, not {len(self.columns)}"
+                )
 
     @property
     def has_row_groups(self) -> bool:
@@ -164,15 +181,22 @@ class Table:
         return max((cell.full for cell in self.cells if cell.full), default=None)
 
     def find(self, column: str = "", **of: str) -> list[Cell]:
-        """Return the measured cells that are of something, such as ``stratum="unseen"``, in columns of a label."""
+        """Return the measured cells that are of something, such as ``stratum="unseen"``, in
+        columns of a label.
+        """
         return [
             cell
             for row in self.rows
             for cell, heading in zip(row.cells, self.columns, strict=True)
-            if cell.value is not None and cell.of and column in ("", heading.label) and of.items() <= cell.of.items()
+            if cell.value is not None
+            and cell.of
+            and column in ("", heading.label)
+            and of.items() <= cell.of.items()
         ]
 
-    def cell(self, row: str, column: str, row_group: str | None = None, column_group: str | None = None) -> Cell:
+    def cell(
+        self, row: str, column: str, row_group: str | None = None, column_group: str | None = None
+    ) -> Cell:
         """Return one cell by its labels; groups need not be given where the labels are unique.
 
         Raises:
@@ -186,7 +210,9 @@ class Table:
             if heading.label == column and column_group in (None, heading.group)
         ]
         if len(found) != 1:
-            raise UserError(f"table {self.name}: {len(found)} cells are called {row!r}, {column!r}; expected one")
+            raise UserError(
+                f"table {self.name}: {len(found)} cells are called {row!r}, {column!r}; expected one"
+            )
         return found[0]
 
 
@@ -195,19 +221,32 @@ def runs_of(labels: Sequence[str]) -> list[tuple[str, int]]:
     return [(label, len(list(run))) for label, run in groupby(labels)]
 
 
-def subject(run: Mapping[str, str], stratum: str = "all", matching: str = "", metric: str = "") -> dict[str, str]:
+def subject(
+    run: Mapping[str, str], stratum: str = "all", matching: str = "", metric: str = ""
+) -> dict[str, str]:
     """Return what :attr:`Cell.of` says of a number that was measured for a run."""
     return {**run, "stratum": stratum, "matching": matching, "metric": metric}
 
 
 def about(corpus: str, protocol: str, stratum: str = "all", testing: str = "nz") -> dict[str, str]:
-    """Return what :attr:`Cell.of` says of a number that is about the sentences of a test set, whatever the system."""
-    run = {"corpus": corpus, "protocol": protocol, "training": "", "testing": testing, "extractor": "", "noise": "none"}
+    """Return what :attr:`Cell.of` says of a number that is about the sentences of a test set,
+    whatever the system.
+    """
+    run = {
+        "corpus": corpus,
+        "protocol": protocol,
+        "training": "",
+        "testing": testing,
+        "extractor": "",
+        "noise": "none",
+    }
     return subject(run, stratum)
 
 
 def number(value: float, digits: int, sign: bool = False) -> str:
-    """Format a number with fixed decimals; never ``-0.0``, with ``sign`` always a sign except for zero."""
+    """Format a number with fixed decimals; never ``-0.0``, with ``sign`` always a sign except
+    for zero.
+    """
     text = f"{value:{'+' if sign else ''}.{digits}f}"
     return text.lstrip("+-") if not float(text) else text
 
@@ -229,4 +268,6 @@ CALLS_FOR: Mapping[str, Callable[[Cell], bool]] = {
 def needed(notes: Iterable[str | bool | None], cells: Sequence[Cell]) -> tuple[str, ...]:
     """Return the notes that are there (``condition and "note"``), and that some cell calls for."""
     absent = tuple(start for start, calls in CALLS_FOR.items() if not any(map(calls, cells)))
-    return tuple(note for note in notes if isinstance(note, str) and note and not note.startswith(absent))
+    return tuple(
+        note for note in notes if isinstance(note, str) and note and not note.startswith(absent)
+    )

@@ -1,8 +1,9 @@
-"""Contrasts: every comparison that the four papers make, and every pair of systems, as one data frame.
+"""Contrasts: every comparison that the four papers make, and every pair of systems, as one data
+frame.
 
-A row compares the F1 of two sides on a corpus: one system under two conditions, or two systems on one test set. Values
-are fractions. Bold marks, ``compare`` and contrasts are decided by one function,
-:func:`tripleaudit.scoring.difference.between`.
+A row compares the F1 of two sides on a corpus: one system under two conditions, or two systems on
+one test set. Values are fractions. Bold marks, ``compare`` and contrasts are decided by one
+function, :func:`tripleaudit.scoring.difference.between`.
 """
 
 from __future__ import annotations
@@ -30,8 +31,26 @@ BEYOND: Final = "partially_seen+unseen"
 NZ: Final = {"training": "nz", "testing": "nz", "gate": ""}
 SIDE_KEYS: Final = ("protocol", "training", "testing", "extractor", "noise", "stratum")
 COLUMNS: Final = (
-    *("contrast", "corpus", *(f"{key}_first" for key in SIDE_KEYS), *(f"{key}_second" for key in SIDE_KEYS)),
-    *("matching", "first", "second", "difference", "low", "high", "p", "p_holm", "paired", "cases", "seeds", "mark"),
+    *(
+        "contrast",
+        "corpus",
+        *(f"{key}_first" for key in SIDE_KEYS),
+        *(f"{key}_second" for key in SIDE_KEYS),
+    ),
+    *(
+        "matching",
+        "first",
+        "second",
+        "difference",
+        "low",
+        "high",
+        "p",
+        "p_holm",
+        "paired",
+        "cases",
+        "seeds",
+        "mark",
+    ),
     *("difference_doubled", "low_doubled", "high_doubled", "outcome"),
 )
 """Columns of the frame; docs/python.md describes them."""
@@ -41,7 +60,9 @@ OPEN: Final = "training not finished"
 NOT_SHOWN: Final = "not shown"
 SHOWN: Final = "shown"
 AT_LEAST: Final = "shown, at least"
-"""Outcome of a contrast whose trainings were still rising, and whose sign is the same after twice the epochs."""
+"""Outcome of a contrast whose trainings were still rising, and whose sign is the same after
+twice the epochs.
+"""
 
 
 @dataclass(frozen=True)
@@ -71,7 +92,12 @@ CONTRASTS: Final = (
         )
     ),
     *(
-        Contrast(f"with Entity Noising, {label}", {"noise": "none"}, {"noise": "noising"}, {**NZ, **where})
+        Contrast(
+            f"with Entity Noising, {label}",
+            {"noise": "none"},
+            {"noise": "noising"},
+            {**NZ, **where},
+        )
         for label, where in (
             ("all triples", {"stratum": "all", "protocol": "original"}),
             ("partially seen", {"stratum": "partially_seen", "protocol": "original"}),
@@ -82,12 +108,32 @@ CONTRASTS: Final = (
         )
     ),
     *(
-        Contrast(f"original to {protocol}", {"protocol": "original"}, {"protocol": protocol}, {**NZ, "stratum": "all"})
+        Contrast(
+            f"original to {protocol}",
+            {"protocol": "original"},
+            {"protocol": protocol},
+            {**NZ, "stratum": "all"},
+        )
         for protocol in ("rearranged", "sift-1", "sift-2", "sift-3", "augmented")
     ),
-    Contrast("zero-triple sentences in the test", {"testing": "nz"}, {"testing": "wz"}, {**ALL, "training": "nz"}),
-    Contrast("zero-triple sentences in training", {"training": "nz"}, {"training": "wz"}, {**ALL, "testing": "wz"}),
-    Contrast("classifier in front", {"gate": ""}, {"gate": "*"}, {"stratum": "all", "training": "nz", "testing": "wz"}),
+    Contrast(
+        "zero-triple sentences in the test",
+        {"testing": "nz"},
+        {"testing": "wz"},
+        {**ALL, "training": "nz"},
+    ),
+    Contrast(
+        "zero-triple sentences in training",
+        {"training": "nz"},
+        {"training": "wz"},
+        {**ALL, "testing": "wz"},
+    ),
+    Contrast(
+        "classifier in front",
+        {"gate": ""},
+        {"gate": "*"},
+        {"stratum": "all", "training": "nz", "testing": "wz"},
+    ),
     Contrast(
         "end to end to two steps",
         {"gate": "", "training": "wz"},
@@ -106,14 +152,19 @@ class Side:
 
     @property
     def keys(self) -> dict[str, str]:
-        """The run's keys, its system without a classifier, the classifier (``gate``) and the stratum."""
+        """The run's keys, its system without a classifier, the classifier (``gate``) and the
+        stratum.
+        """
         gate, system = split_two_step(self.run.extractor)
         return {**self.run._asdict(), "system": system, "gate": gate, "stratum": self.stratum}
 
     def meets(self, conditions: Mapping[str, str]) -> bool:
         """Return whether the side has all given keys; ``*`` stands for any name."""
         keys = self.keys
-        return all(bool(keys[key]) if value == "*" else keys[key] == value for key, value in conditions.items())
+        return all(
+            bool(keys[key]) if value == "*" else keys[key] == value
+            for key, value in conditions.items()
+        )
 
 
 def contrasts(scores: ScoreIndex, matching: str, doubled: ScoreIndex | None = None) -> pd.DataFrame:
@@ -125,7 +176,8 @@ def contrasts(scores: ScoreIndex, matching: str, doubled: ScoreIndex | None = No
         doubled: counts of the trainings of twice the epochs, if there are any.
 
     Returns:
-        A frame with :data:`COLUMNS`, one row for each contrast and system, then one for each pair of systems.
+        A frame with :data:`COLUMNS`, one row for each contrast and system, then one for each pair
+        of systems.
     """
     import pandas as pd
 
@@ -147,7 +199,9 @@ def contrasts(scores: ScoreIndex, matching: str, doubled: ScoreIndex | None = No
                 **_numbers_doubled(None if doubled is None else doubled.between(*sides)),
             }
         )
-    frame = pd.DataFrame(rows, columns=[column for column in COLUMNS if column not in ("p_holm", "outcome")])
+    frame = pd.DataFrame(
+        rows, columns=[column for column in COLUMNS if column not in ("p_holm", "outcome")]
+    )
     frame["p_holm"] = _corrected(frame)
     frame["outcome"] = [_outcome(row) for row in frame.to_dict("records")]
     return frame[list(COLUMNS)]
@@ -162,9 +216,17 @@ def pairs(scores: ScoreIndex, matching: str) -> Iterator[tuple[str, Side, Side]]
         changing = {*contrast.first, "extractor"}
         for first in firsts:
             for second in seconds:
-                if all(second.keys[key] == value for key, value in first.keys.items() if key not in changing):
+                if all(
+                    second.keys[key] == value
+                    for key, value in first.keys.items()
+                    if key not in changing
+                ):
                     yield contrast.name, first, second
-    whole = [side for side in sides if side.stratum == "all" and side.run.noise == "none" and not side.keys["gate"]]
+    whole = [
+        side
+        for side in sides
+        if side.stratum == "all" and side.run.noise == "none" and not side.keys["gate"]
+    ]
     test_sets: dict[tuple[str, ...], list[Side]] = {}
     for side in whole:
         if side.run.extractor not in scores.partial:
@@ -177,7 +239,11 @@ def pairs(scores: ScoreIndex, matching: str) -> Iterator[tuple[str, Side, Side]]
 def _sides(scores: ScoreIndex, matching: str) -> Iterator[Side]:
     """Yield what has an F1 of extraction, and the strata without entirely seen triples together."""
     for run in scores.runs:
-        strata = [stratum for stratum, rule, metric in scores.measured(run) if (rule, metric) == (matching, "f1")]
+        strata = [
+            stratum
+            for stratum, rule, metric in scores.measured(run)
+            if (rule, metric) == (matching, "f1")
+        ]
         if run.protocol.startswith("gre-") or matching == CLASSIFICATION:
             continue
         yield from (Side(run, stratum) for stratum in strata)
@@ -216,13 +282,17 @@ def _numbers_doubled(difference: Difference | None) -> dict[str, float | None]:
 
 def _mark(scores: ScoreIndex, first: RunKey, second: RunKey) -> str:
     marks = dict.fromkeys(scores.mark(first) + scores.mark(second))
-    if first._replace(testing="") == second._replace(testing=""):  # one training on two test sets has one budget
+    if first._replace(testing="") == second._replace(
+        testing=""
+    ):  # one training on two test sets has one budget
         marks.pop(UNEQUAL, None)
     return "".join(marks)
 
 
 def _corrected(frame: pd.DataFrame) -> list[float | None]:
-    """Return Holm's p-values over the systems of a contrast and corpus, or over the pairs of a test set."""
+    """Return Holm's p-values over the systems of a contrast and corpus, or over the pairs of a
+    test set.
+    """
     families: dict[tuple[str, ...], list[int]] = {}
     for position, row in enumerate(frame.to_dict("records")):
         is_baseline = {row["extractor_first"], row["extractor_second"]} & BASELINES.keys()

@@ -1,4 +1,6 @@
-"""Encoder and layout behind measured values, and the extractor under which a paper prints values of a training."""
+"""Encoder and layout behind measured values, and the extractor under which a paper prints values
+of a training.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
@@ -8,7 +10,9 @@ from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell
 
 UNKNOWN: Final = "not recorded"
-PAPER_ENCODER: Final = "The reported values are those of BERT-base (12 layers, 110 million parameters)."
+PAPER_ENCODER: Final = (
+    "The reported values are those of BERT-base (12 layers, 110 million parameters)."
+)
 PAPER_LAYOUT: Final = "The authors' CasRel and OneRel use the layout marker (docs/differences.md)."
 
 
@@ -25,7 +29,8 @@ def describe_encoder(fact: Mapping[str, Any]) -> str:
 
 
 def encoder_notes(scores: Any, cells: Iterable[Cell]) -> list[str]:
-    """Return the note that names the encoder of every measured value next to a reported one; none without such values.
+    """Return the note that names the encoder of every measured value next to a reported one; none
+    without such values.
 
     Args:
         scores: the :class:`~tripleaudit.tables.inputs.ScoreIndex` of the table.
@@ -36,13 +41,19 @@ def encoder_notes(scores: Any, cells: Iterable[Cell]) -> list[str]:
 
 
 def layout_notes(scores: Any, cells: Iterable[Cell]) -> list[str]:
-    """Return the note that names the layout of every measured value next to a reported one, or none."""
+    """Return the note that names the layout of every measured value next to a reported one, or
+    none.
+    """
     systems = _systems_by(lambda fact: fact.get("layout") or UNKNOWN, scores, cells)
     return [f"Layout of the tokens: {systems}. {PAPER_LAYOUT}"] if systems else []
 
 
-def _systems_by(fact_in_words: Callable[[Mapping[str, Any]], str], scores: Any, cells: Iterable[Cell]) -> str:
-    """Return the systems with a reported value by a fact of their trainings, such as ``minilm: CasRel, BiRTE; …``."""
+def _systems_by(
+    fact_in_words: Callable[[Mapping[str, Any]], str], scores: Any, cells: Iterable[Cell]
+) -> str:
+    """Return the systems with a reported value by a fact of their trainings, such as ``minilm:
+    CasRel, BiRTE; …``.
+    """
     systems: dict[str, dict[str, None]] = {}
     for cell in cells:
         if cell.reported is None or cell.value is None or not cell.of:
@@ -56,7 +67,8 @@ def _systems_by(fact_in_words: Callable[[Mapping[str, Any]], str], scores: Any, 
 def name_in_paper(fact: Mapping[str, Any], name: str, noise: str) -> tuple[str, str]:
     """Return the extractor and the noise setting under which a paper prints values of a training.
 
-    A system with stored predictions may have any name; the provenance of its training says which extractor it is.
+    A system with stored predictions may have any name; the provenance of its training says which
+    extractor it is.
 
     Args:
         fact: of the training.

@@ -74,14 +74,16 @@ def load(folder: str | Path) -> StudyFrames:
         folder: of the study, such as ``results/demo``.
 
     Returns:
-        An object with the frames ``scores``, ``counts``, ``cells`` and ``contrasts``; docs/python.md describes their
-        columns.
+        An object with the frames ``scores``, ``counts``, ``cells`` and ``contrasts``;
+        docs/python.md describes their columns.
 
     Raises:
         UserError: the folder is no study's.
     """
     if not Path(folder).is_dir():
-        raise UserError(f"{folder}: no such folder; expected the results of a study, such as results/demo")
+        raise UserError(
+            f"{folder}: no such folder; expected the results of a study, such as results/demo"
+        )
     return StudyFrames(folder)
 
 
@@ -92,7 +94,8 @@ def write_frames(
     doubled: Sequence[str | Path] = (),
     runs: Sequence[str | Path] = (),
 ) -> None:
-    """Write the frames of a study as Parquet into a folder, cells and contrasts as CSV too; ``scores.csv`` is there.
+    """Write the frames of a study as Parquet into a folder, cells and contrasts as CSV too;
+    ``scores.csv`` is there.
 
     Args:
         out: folder of the study.
@@ -118,7 +121,9 @@ def write_frames(
 
 
 def doubled_index(scores: ScoreIndex, files: Sequence[str | Path]) -> ScoreIndex:
-    """Return the counts of the trainings of twice the epochs, next to those of what is not trained."""
+    """Return the counts of the trainings of twice the epochs, next to those of what is not
+    trained.
+    """
     doubles = ScoreIndex((), files)
     for run, by_seed in scores.counts.items():
         if set(by_seed) == {""}:
@@ -131,7 +136,15 @@ def score_frame(scores: ScoreIndex) -> pd.DataFrame:
     import pandas as pd
 
     rows = [
-        (*score.keys, score.stratum, score.matching, score.metric, score.value, score.low, score.high)
+        (
+            *score.keys,
+            score.stratum,
+            score.matching,
+            score.metric,
+            score.value,
+            score.low,
+            score.high,
+        )
         for score in scores.rows
     ]
     frame = pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
@@ -147,7 +160,9 @@ def count_frame(files: Sequence[str | Path]) -> pd.DataFrame:
     for path in files:
         run = load_counts(path)
         for matching, counts in run.counts.items():
-            part = pd.DataFrame({"id": run.ids, "unit": run.units(), "stratum": [name or "" for name in run.strata]})
+            part = pd.DataFrame(
+                {"id": run.ids, "unit": run.units(), "stratum": [name or "" for name in run.strata]}
+            )
             part[list(COUNT_COLUMNS)] = counts
             part["matching"] = matching
             for key in KEYS:
@@ -171,7 +186,21 @@ def cell_frame(scores: ScoreIndex) -> pd.DataFrame:
             cell = scores.cell(run, metric, stratum=stratum, matching=matching, scale=1)
             keys = {**run._asdict(), "stratum": stratum, "matching": matching, "metric": metric}
             numbers = {"mean": cell.value, "sd": cell.sd, "low": cell.low, "high": cell.high}
-            rows.append({**keys, **numbers, "seeds": cell.seeds, "cases": cell.cases, "mark": cell.mark})
-    columns = [*RUN_KEYS, "stratum", "matching", "metric", "mean", "sd", "low", "high", "seeds", "cases", "mark"]
+            rows.append(
+                {**keys, **numbers, "seeds": cell.seeds, "cases": cell.cases, "mark": cell.mark}
+            )
+    columns = [
+        *RUN_KEYS,
+        "stratum",
+        "matching",
+        "metric",
+        "mean",
+        "sd",
+        "low",
+        "high",
+        "seeds",
+        "cases",
+        "mark",
+    ]
     frame = pd.DataFrame(rows, columns=columns)
     return frame.astype(dict.fromkeys(("mean", "sd", "low", "high"), float) | {"cases": "Int64"})

@@ -1,4 +1,5 @@
-"""What stands between two values and a conclusion: too few cases, zeros, ties, baselines, unfinished trainings.
+"""What stands between two values and a conclusion: too few cases, zeros, ties, baselines,
+unfinished trainings.
 
 Answers are sentences about values. A value can be right and still say nothing; then the sentence
 says why instead of drawing the conclusion.
@@ -17,7 +18,9 @@ from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED, TableInput
 from tripleaudit.tables.unread_answers import UNREAD
 from tripleaudit.training.convergence import FEWEST
 
-NOT_MEASURED: Final = "This was not measured in the study: it takes a system, or a training, that the table is about."
+NOT_MEASURED: Final = (
+    "This was not measured in the study: it takes a system, or a training, that the table is about."
+)
 SHOWN: Final = 4  # names of a list that stays short
 FEW: Final = MIN_CASES
 
@@ -36,7 +39,9 @@ class Floor(NamedTuple):
     difference: Difference | None = None
 
     def holds(self, value: Cell) -> bool:
-        """Whether the value is not shown to exceed it; without counts, whether its lower bound does not."""
+        """Whether the value is not shown to exceed it; without counts, whether its lower bound
+        does not.
+        """
         if value.value is None or self.cell.value is None:
             return False
         if self.difference is not None and self.difference.bounds is not None:
@@ -62,12 +67,16 @@ class Pair(NamedTuple):
 
     @property
     def change(self) -> float:
-        """The second value minus the first, in points, as the tables compute drops: before rounding."""
+        """The second value minus the first, in points, as the tables compute drops: before
+        rounding.
+        """
         return self.second.value - self.first.value
 
     @property
     def bounds(self) -> tuple[float, float] | None:
-        """The interval of second minus first in points; without counts from the intervals of both, as if apart."""
+        """The interval of second minus first in points; without counts from the intervals of
+        both, as if apart.
+        """
         if self.difference is not None and self.difference.bounds is not None:
             bound = self.difference.bounds["f1"]
             return 100 * bound.low, 100 * bound.high
@@ -80,7 +89,9 @@ class Pair(NamedTuple):
         )
 
     def points(self, signed: bool = False) -> str:
-        """``8.5 points [7.2, 9.8]``: the size of the change, or the change itself; its interval where it has one."""
+        """``8.5 points [7.2, 9.8]``: the size of the change, or the change itself; its interval
+        where it has one.
+        """
         sign, digits = -1 if self.change < 0 and not signed else 1, self.first.digits
         size = f"{number(sign * self.change, digits)} points"
         if self.bounds is None:
@@ -90,7 +101,9 @@ class Pair(NamedTuple):
 
     @property
     def shown(self) -> bool:
-        """Whether there is a difference between the values; two without intervals are taken as they stand."""
+        """Whether there is a difference between the values; two without intervals are taken as
+        they stand.
+        """
         if self.first.shown == self.second.shown:
             return False
         if self.difference is not None:
@@ -106,17 +119,21 @@ def pairs_of(
     floors: bool = True,
     inputs: TableInputs | None = None,
 ) -> list[Pair]:
-    """Return the values of every system that was measured under two conditions, in the order of a table's cells.
+    """Return the values of every system that was measured under two conditions, in the order of a
+    table's cells.
 
     Args:
-        cells: of several about one system and condition, the first counts.
-        first, second: what they are of, as ``{"stratum": "unseen"}``; without noising unless a condition says so.
-        inputs: the counts behind the cells; a system is named with its corpus where the study has several.
-        floors: whether the best trivial baseline, never trained with noising, stands next to each value.
+        cells: of several about one system and condition, the first counts. first, second: what they
+        are of, as ``{"stratum": "unseen"}``; without noising unless a condition says so. inputs:
+        the counts behind the cells; a system is named with its corpus where the study has several.
+        floors: whether the best trivial baseline, never trained with noising, stands next to each
+        value.
     """
     known = [cell for cell in cells if cell.of and cell.value is not None]
     systems = dict.fromkeys((cell.of["corpus"], cell.of["extractor"]) for cell in known)
-    several_corpora = len({*(inputs.corpora if inputs else ()), *(corpus for corpus, _ in systems)}) > 1
+    several_corpora = (
+        len({*(inputs.corpora if inputs else ()), *(corpus for corpus, _ in systems)}) > 1
+    )
 
     def under(condition: Mapping[str, str]) -> dict[tuple[str, str], Cell]:
         found = [cell for cell in known if condition.items() <= cell.of.items()]
@@ -127,7 +144,10 @@ def pairs_of(
 
     def floor(cell: Cell, trivial: Mapping[tuple[str, str], Cell]) -> Floor:
         """Return the best baseline on the cases of a value."""
-        named = ((one.label, trivial.get((cell.of["corpus"], name), Cell())) for name, one in BASELINES.items())
+        named = (
+            (one.label, trivial.get((cell.of["corpus"], name), Cell()))
+            for name, one in BASELINES.items()
+        )
         name, most = best(named if floors else ())
         return Floor(name, most, difference(most, cell))
 
@@ -137,21 +157,33 @@ def pairs_of(
     for corpus, name in systems:
         if name not in BASELINES and all((corpus, name) in side for side in sides):
             one, other = (side[corpus, name] for side in sides)
-            held = [floor(cell, trivial) for cell, trivial in zip((one, other), baselines, strict=True)]
-            label = labels.extractor(name) + (f" on {labels.corpus(corpus)}" if several_corpora else "")
+            held = [
+                floor(cell, trivial) for cell, trivial in zip((one, other), baselines, strict=True)
+            ]
+            label = labels.extractor(name) + (
+                f" on {labels.corpus(corpus)}" if several_corpora else ""
+            )
             pairs.append(Pair(label, one, other, held, difference(one, other)))
     return pairs
 
 
 def contrast(
-    pairs: Sequence[Pair], first: str, second: str, what: str = "F1", *, between_trainings: bool = False
+    pairs: Sequence[Pair],
+    first: str,
+    second: str,
+    what: str = "F1",
+    *,
+    between_trainings: bool = False,
 ) -> str:
-    """Say how a score differs between two conditions, for one system or over several, and for which nothing follows.
+    """Say how a score differs between two conditions, for one system or over several, and for which
+    nothing follows.
 
-    Pairs with a gap are left out. Conditions read as in "on entirely seen triples"; between two trainings unequal
-    budgets matter.
+    Pairs with a gap are left out. Conditions read as in "on entirely seen triples"; between two
+    trainings unequal budgets matter.
     """
-    pairs = [pair for pair in pairs if pair.first.value is not None and pair.second.value is not None]
+    pairs = [
+        pair for pair in pairs if pair.first.value is not None and pair.second.value is not None
+    ]
     if not pairs:
         return NOT_MEASURED
     doubts: dict[str, list[Pair]] = {}
@@ -172,7 +204,9 @@ def reservation(pair: Pair, first: str, second: str, *, between_trainings: bool 
 
 
 def doubt_of_training(cells: Iterable[Cell], training: str = "a training behind it") -> str:
-    """Say, where it is so, that a training behind cells was still rising or that nobody knows; "" else."""
+    """Say, where it is so, that a training behind cells was still rising or that nobody knows;
+    "" else.
+    """
     said = {
         UNFINISHED: f"{training[0].upper()}{training[1:]} was still rising when it ended ({UNFINISHED}).",
         UNSETTLED: f"Whether {training} was still rising is not known: too few evaluations ({UNSETTLED}).",
@@ -208,8 +242,12 @@ def _reservation(doubt: str, pairs: Sequence[Pair], first: str, second: str, wha
     if doubt == "floor":
         return _not_beating(pairs, first, second, what)
     names, one = several([pair.name for pair in pairs]), len(pairs) == 1
-    values = f" ({pairs[0].first.shown} % {first}, {pairs[0].second.shown} % {second})" if one else ""
-    cases = min((cell.cases for pair in pairs for cell in pair[1:3] if cell.cases is not None), default=0)
+    values = (
+        f" ({pairs[0].first.shown} % {first}, {pairs[0].second.shown} % {second})" if one else ""
+    )
+    cases = min(
+        (cell.cases for pair in pairs for cell in pair[1:3] if cell.cases is not None), default=0
+    )
     return {
         "few": f"Too few cases for a conclusion about {names}: one side rests on {counted(cases, 'test sentence')}"
         f"{values}, and it takes {FEW}.",
@@ -230,11 +268,18 @@ def _reservation(doubt: str, pairs: Sequence[Pair], first: str, second: str, wha
 
 def _not_beating(pairs: Sequence[Pair], first: str, second: str, what: str) -> str:
     names, one = several([pair.name for pair in pairs]), len(pairs) == 1
-    baselines = several(list(dict.fromkeys(f"“{floor.name}”" for pair in pairs for floor in pair.floors if floor.name)))
+    baselines = several(
+        list(
+            dict.fromkeys(
+                f"“{floor.name}”" for pair in pairs for floor in pair.floors if floor.name
+            )
+        )
+    )
     plural = "s" if " and " in baselines else ""
     if one:
         floors = [
-            f"{floor.cell.shown} % {where}" for where, floor in zip((first, second), pairs[0].floors, strict=True)
+            f"{floor.cell.shown} % {where}"
+            for where, floor in zip((first, second), pairs[0].floors, strict=True)
         ]
         stated = f"For {names}, {what} is {two_values(pairs[0], first, second)}"
         if not pairs[0].shown:
@@ -269,13 +314,23 @@ def best(cells: Iterable[tuple[str, Cell]]) -> tuple[str, Cell]:
     return max(known, key=lambda item: item[1].value, default=("", Cell()))
 
 
-def leader(cells: Sequence[tuple[str, Cell]], what: str, unit: str = "", *, inputs: TableInputs | None = None) -> str:
-    """Say which of several named systems is ahead in a score, or why none is: too few cases, all zero, a tie.
+def leader(
+    cells: Sequence[tuple[str, Cell]],
+    what: str,
+    unit: str = "",
+    *,
+    inputs: TableInputs | None = None,
+) -> str:
+    """Say which of several named systems is ahead in a score, or why none is: too few cases, all
+    zero, a tie.
 
-    With the ``inputs`` of a table of F1, differences on the same sentences are paired, and corrected as bold marks are.
+    With the ``inputs`` of a table of F1, differences on the same sentences are paired, and
+    corrected as bold marks are.
     """
     measured = [(name, cell) for name, cell in cells if cell.value is not None]
-    known = sorted((item for item in measured if UNREAD not in item[1].mark), key=lambda item: -item[1].value)
+    known = sorted(
+        (item for item in measured if UNREAD not in item[1].mark), key=lambda item: -item[1].value
+    )
     if measured and not known:
         return f"{what} ranks no model: most answers were truncated, refused or could not be read ({UNREAD})"
     if not known:
@@ -283,17 +338,26 @@ def leader(cells: Sequence[tuple[str, Cell]], what: str, unit: str = "", *, inpu
     name, cell = known[0]
     cases = min((one.cases for _, one in known if one.cases is not None), default=FEW)
     if cases < FEW:
-        return f"{what} rests on {counted(cases, 'case')}: too few to rank systems, which takes {FEW}"
+        return (
+            f"{what} rests on {counted(cases, 'case')}: too few to rank systems, which takes {FEW}"
+        )
     if len(known) == 1:
         return f"{what} {cell.shown}{unit} ({name} alone was measured)"
     if not cell.value:
         return f"{what} is 0 for all"
     differences = [
-        inputs.scores.between(one.of, cell.of) if inputs and one.of and cell.of else None for _, one in known[1:]
+        inputs.scores.between(one.of, cell.of) if inputs and one.of and cell.of else None
+        for _, one in known[1:]
     ]
-    rivals = [Pair(*rival, cell, difference=found) for rival, found in zip(known[1:], differences, strict=True)]
+    rivals = [
+        Pair(*rival, cell, difference=found)
+        for rival, found in zip(known[1:], differences, strict=True)
+    ]
     p_values = holm([(rival.difference and rival.difference.p) or 0.0 for rival in rivals])
-    equals = [name, *(one.name for one, p in zip(rivals, p_values, strict=True) if p >= ALPHA or not one.shown)]
+    equals = [
+        name,
+        *(one.name for one, p in zip(rivals, p_values, strict=True) if p >= ALPHA or not one.shown),
+    ]
     if len(equals) > 1:
         tie = f"{several(equals)} are not distinguishable, which takes more cases"
         return f"{what} has no clear leader (up to {cell.shown}{unit}; {tie})"
@@ -305,13 +369,22 @@ def _conclusion(pairs: Sequence[Pair], first: str, second: str, what: str) -> st
     if len(pairs) == 1:
         return f"For {most.name}, {what} is {two_values(most, first, second)}."
     ways = {f"lower {second} than {first}": -1, "higher": 1}
-    sizes = {way: [size for pair in pairs if (size := sign * pair.change) > 0] for way, sign in ways.items()}
-    parts = [f"{way} in {len(of)} of {len(pairs)} cases ({points_range(of)})" for way, of in sizes.items() if of]
+    sizes = {
+        way: [size for pair in pairs if (size := sign * pair.change) > 0]
+        for way, sign in ways.items()
+    }
+    parts = [
+        f"{way} in {len(of)} of {len(pairs)} cases ({points_range(of)})"
+        for way, of in sizes.items()
+        if of
+    ]
     return f"{what} is {' and '.join(parts)}; most so for {most.name}: {two_values(most, first, second)}."
 
 
 def two_values(pair: Pair, first: str, second: str) -> str:
-    """``92.0 % on seen and 41.0 % on unseen triples: a gap of 51.0 points [44.1, 58.2], with one seed``."""
+    """``92.0 % on seen and 41.0 % on unseen triples: a gap of 51.0 points [44.1, 58.2], with one
+    seed``.
+    """
     direction = f"{'a gap' if pair.change < 0 else 'a gain'} of {pair.points()}{_seeds(pair)}"
     return f"{pair.first.shown} % {first} and {pair.second.shown} % {second}: {direction}"
 
@@ -322,13 +395,19 @@ def bounded(cell: Cell) -> str:
 
 
 def _spread(cell: Cell) -> bool:
-    """Whether there is an interval with a width: sentences that all agree tell nothing about their spread."""
+    """Whether there is an interval with a width: sentences that all agree tell nothing about
+    their spread.
+    """
     return cell.low is not None and cell.high is not None and cell.low != cell.high
 
 
 def points_range(values: Sequence[float]) -> str:
     low, high = min(values), max(values)
-    return f"by {low:.1f} points" if f"{low:.1f}" == f"{high:.1f}" else f"by {low:.1f} to {high:.1f} points"
+    return (
+        f"by {low:.1f} points"
+        if f"{low:.1f}" == f"{high:.1f}"
+        else f"by {low:.1f} to {high:.1f} points"
+    )
 
 
 def several(names: Sequence[str]) -> str:

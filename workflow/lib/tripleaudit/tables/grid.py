@@ -1,4 +1,6 @@
-"""Tables of scores: rows are extractors, columns are metrics; every cell is looked up in the same way."""
+"""Tables of scores: rows are extractors, columns are metrics; every cell is looked up in the
+same way.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +19,9 @@ from tripleaudit.training.convergence import MARGIN, RISE
 PERCENT: dict[str, Any] = {"scale": 100, "digits": 1}
 FRACTION: dict[str, Any] = {"scale": 1, "digits": 3}
 WHY = "finds next to nothing by exact matching"
-LAST_WORDS_ONLY = "pfn-star"  # exact matching says nothing about an extractor of the entities' last words
+LAST_WORDS_ONLY = (
+    "pfn-star"  # exact matching says nothing about an extractor of the entities' last words
+)
 SETS_NOTE = (
     "Triples are sets within a sentence. A sentence without predictions misses all its gold triples; a score whose "
     "denominator is zero is 0."
@@ -37,7 +41,9 @@ PRF = (("precision", "Prec."), ("recall", "Rec."), ("f1", "F1"))
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """A row of one run (or of the run that ``ScoreColumn.of`` makes of it) under one matching rule."""
+    """A row of one run (or of the run that ``ScoreColumn.of`` makes of it) under one matching
+    rule.
+    """
 
     label: str
     run: RunKey
@@ -102,7 +108,9 @@ def score_table(
     grid = [[cell(row, column) for column in columns] for row in rows]
     contests: dict[str, list[int]] = {}
     for number, row in enumerate(rows):
-        competes = row.run.extractor not in BASELINES and row.run.extractor not in inputs.scores.partial
+        competes = (
+            row.run.extractor not in BASELINES and row.run.extractor not in inputs.scores.partial
+        )
         unread = any(UNREAD in cell.mark for cell in grid[number])
         if competes and not unread:
             contests.setdefault(row.contest or row.group, []).append(number)
@@ -120,68 +128,116 @@ def score_table(
     ]
     found = notes([cell for row in shown for cell in row.cells], inputs.matching if ruled else None)
     return inputs.table(
-        caption, [Column(one.label, one.group) for one in columns], shown, heads, *found, *more, REPORTED, GAPS
+        caption,
+        [Column(one.label, one.group) for one in columns],
+        shown,
+        heads,
+        *found,
+        *more,
+        REPORTED,
+        GAPS,
     )
 
 
 def row_in_paper(inputs: TableInputs, row: ScoreRow, column: ScoreColumn) -> ScoreRow:
-    """Return a row with the extractor and the noise setting under which the papers print the values of its training."""
+    """Return a row with the extractor and the noise setting under which the papers print the
+    values of its training.
+    """
     run = inputs.scores.as_in_paper(column.of(row.run))
     return replace(row, run=row.run._replace(extractor=run.extractor, noise=run.noise))
 
 
-def extractor_rows(inputs: TableInputs, protocols: Sequence[str], base: str = "original") -> list[ScoreRow]:
-    """Return one row for each corpus, extractor (or baseline) and noise setting, for corpora with scores on a protocol.
+def extractor_rows(
+    inputs: TableInputs, protocols: Sequence[str], base: str = "original"
+) -> list[ScoreRow]:
+    """Return one row for each corpus, extractor (or baseline) and noise setting, for corpora with
+    scores on a protocol.
 
     A corpus without any of the protocols is left out; the rows' runs are on the protocol ``base``.
     """
-    every = [run for run in inputs.scores.runs if extracts(run.extractor) and run.extractor != LAST_WORDS_ONLY]
+    every = [
+        run
+        for run in inputs.scores.runs
+        if extracts(run.extractor) and run.extractor != LAST_WORDS_ONLY
+    ]
     covered = labels.corpora(run.corpus for run in every if run.protocol in protocols)
     about = ("original", *protocols)
-    known = {RunKey(run.corpus, base, "nz", "nz", run.extractor, run.noise) for run in every if run.protocol in about}
+    known = {
+        RunKey(run.corpus, base, "nz", "nz", run.extractor, run.noise)
+        for run in every
+        if run.protocol in about
+    }
     lost = [(fact["keys"], fact["system"]) for fact in inputs.systems if fact["failed"]]
-    known |= {RunKey(keys["corpus"], base, "nz", "nz", name) for keys, name in lost if keys["protocol"] in about}
+    known |= {
+        RunKey(keys["corpus"], base, "nz", "nz", name)
+        for keys, name in lost
+        if keys["protocol"] in about
+    }
     known = {run for run in known if run.corpus in covered}
     extractors = labels.ordered((run.extractor for run in known), labels.rte_order())
     noises = labels.ordered((run.noise for run in known), ("none", "noising"))
-    every = [RunKey(corpus, base, "nz", "nz", *one) for corpus in covered for one in product(extractors, noises)]
+    every = [
+        RunKey(corpus, base, "nz", "nz", *one)
+        for corpus in covered
+        for one in product(extractors, noises)
+    ]
     return [
-        ScoreRow(labels.extractor(run.extractor, run.noise), run, inputs.matching, labels.corpus(run.corpus))
+        ScoreRow(
+            labels.extractor(run.extractor, run.noise),
+            run,
+            inputs.matching,
+            labels.corpus(run.corpus),
+        )
         for run in every
         if run in known
     ]
 
 
 def is_extractor(name: str) -> bool:
-    """Whether a name of the scores file is an extractor alone: no classifier, no two-step extraction, no baseline."""
+    """Whether a name of the scores file is an extractor alone: no classifier, no two-step
+    extraction, no baseline.
+    """
     return not name.startswith("zcc-") and name not in BASELINES
 
 
 def extracts(name: str) -> bool:
-    """Whether a name of the scores file is an extractor alone, or a baseline that stands next to extractors."""
+    """Whether a name of the scores file is an extractor alone, or a baseline that stands next to
+    extractors.
+    """
     return is_extractor(name) or (name in BASELINES and not BASELINES[name].classifier)
 
 
 def row_notes(inputs: TableInputs, rows: Iterable[ScoreRow], *protocols: str) -> list[str]:
-    """Return the notes on baselines and on systems without training among a table's rows, and those that failed.
+    """Return the notes on baselines and on systems without training among a table's rows, and those
+    that failed.
 
     A system that failed on the test sets of the protocols may have no row.
     """
     rows = list(rows)
-    names, corpora = dict.fromkeys(row.run.extractor for row in rows), {row.run.corpus for row in rows}
+    names, corpora = (
+        dict.fromkeys(row.run.extractor for row in rows),
+        {row.run.corpus for row in rows},
+    )
     found = [BASELINES[name].note for name in names if name in BASELINES]
     found += ["Baselines are not compared with the other rows."] * bool(found)
     facts = [
         fact
         for fact in inputs.systems
-        if (fact["system"] in names or (fact["failed"] and (fact["keys"]["corpus"] in corpora or not corpora)))
+        if (
+            fact["system"] in names
+            or (fact["failed"] and (fact["keys"]["corpus"] in corpora or not corpora))
+        )
         and fact["keys"]["protocol"] in protocols
     ]
     if shown := dict.fromkeys(fact["system"] for fact in facts if not fact["failed"]):
-        counted = "; seen and unseen are counted by its training set" if inputs.scores.has_strata else ""
+        counted = (
+            "; seen and unseen are counted by its training set" if inputs.scores.has_strata else ""
+        )
         found.append(f"Not trained by this study: {', '.join(shown)}{counted}.")
         if any(fact["keys"]["extractor"] in shown for fact in inputs.runs if "convergence" in fact):
-            found.append("Stored outputs of one training: another training of the same system may differ by more.")
+            found.append(
+                "Stored outputs of one training: another training of the same system may differ by more."
+            )
     for fact in facts:
         corpus, protocol = fact["keys"]["corpus"], fact["keys"]["protocol"]
         where = f"{fact['system']} ({labels.corpus(corpus)}, {labels.protocol(protocol)})"
@@ -229,10 +285,18 @@ def notes(cells: Iterable[Cell], matching: str | None) -> list[str]:
     found = [MATCHINGS[matching].note, SETS_NOTE] if matching else []
     seeds = sorted({cell.seeds for cell in measured if cell.seeds})
     single = not seeds or seeds[0] == 1
-    also = "" if not seeds or seeds[-1] == 1 else " and, where there are several," if single else " and"
+    also = (
+        ""
+        if not seeds or seeds[-1] == 1
+        else " and, where there are several,"
+        if single
+        else " and"
+    )
     if seeds:
         number = str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
-        spread = "" if seeds == [1] else "s; values are means ± sample standard deviations over seeds"
+        spread = (
+            "" if seeds == [1] else "s; values are means ± sample standard deviations over seeds"
+        )
         found.append(f"Trained with {number} seed{spread}.")
     found.append(
         f"[low, high] is the 95 % bootstrap interval over test sentences{also and f'{also} trained runs'} (Wilson's "
@@ -245,7 +309,9 @@ def notes(cells: Iterable[Cell], matching: str | None) -> list[str]:
         )
     found += mark_notes("".join(cell.mark for cell in measured))
     if 2 in seeds:
-        found.append("Two runs hardly show how far runs differ, so their intervals are wide; three seeds say more.")
+        found.append(
+            "Two runs hardly show how far runs differ, so their intervals are wide; three seeds say more."
+        )
     if seeds and single:
         found.append(ONE_SEED)
     return found
@@ -254,27 +320,43 @@ def notes(cells: Iterable[Cell], matching: str | None) -> list[str]:
 # scores by kind of triple, which several tables show
 
 
-def prf_columns(group: str = "", of: Callable[[RunKey], RunKey] = lambda run: run) -> list[ScoreColumn]:
+def prf_columns(
+    group: str = "", of: Callable[[RunKey], RunKey] = lambda run: run
+) -> list[ScoreColumn]:
     """Return the columns Prec., Rec. and F1."""
     return [ScoreColumn(label, metric, group=group, of=of) for metric, label in PRF]
 
 
-def strata_columns(group: str = "", of: Callable[[RunKey], RunKey] = lambda run: run, full: bool = True) -> list:
+def strata_columns(
+    group: str = "", of: Callable[[RunKey], RunKey] = lambda run: run, full: bool = True
+) -> list:
     """Return the columns Prec., Rec. (with ``full``), F1, Entire, Partial and Unseen."""
     columns = prf_columns(group, of)[0 if full else -1 :]
-    return columns + [ScoreColumn(label, "f1", stratum, group, of) for stratum, label in labels.SHORT_TYPES.items()]
+    return columns + [
+        ScoreColumn(label, "f1", stratum, group, of)
+        for stratum, label in labels.SHORT_TYPES.items()
+    ]
 
 
 def compared(
-    inputs: TableInputs, caption: str, columns: Sequence[ScoreColumn], printed: Reported, only: str = "original"
+    inputs: TableInputs,
+    caption: str,
+    columns: Sequence[ScoreColumn],
+    printed: Reported,
+    only: str = "original",
 ) -> Table:
-    """One row for each corpus, extractor and noise setting, of the corpora that have scores on the protocol ``only``.
+    """One row for each corpus, extractor and noise setting, of the corpora that have scores on the
+    protocol ``only``.
 
-    Rows are runs on the original split, which columns may replace; the augmented test set has no strata.
+    Rows are runs on the original split, which columns may replace; the augmented test set has no
+    strata.
     """
     augmented = only == "augmented"
     rows = extractor_rows(inputs, (only,), only if augmented else "original")
-    more = ["" if augmented else STRATA_NOTE, NOISE_NOTE * any(row.run.noise == "noising" for row in rows)]
+    more = [
+        "" if augmented else STRATA_NOTE,
+        NOISE_NOTE * any(row.run.noise == "noising" for row in rows),
+    ]
     if not augmented and not inputs.scores.has_strata:
         columns = [column for column in columns if column.stratum == "all"]
         more = [NO_TRAINING_SET]

@@ -1,4 +1,6 @@
-"""What a table is made from: scores as cells over seeds with intervals, audits, facts of trainings, and options."""
+"""What a table is made from: scores as cells over seeds with intervals, audits, facts of
+trainings, and options.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -52,7 +54,8 @@ class RunKey(NamedTuple):
 
 
 class ScoreIndex:
-    """The rows of a scores file by run, and the per-sentence counts behind them where they are available.
+    """The rows of a scores file by run, and the per-sentence counts behind them where they are
+    available.
 
     Args:
         scores: rows of one study.
@@ -70,15 +73,23 @@ class ScoreIndex:
             run = run_of({name: score.key(name) for name in RunKey._fields})
             studies.add(score.key("study"))
             runs.setdefault(run)
-            self._values[run, score.stratum, score.matching, score.metric][score.key("seed")] = score
+            self._values[run, score.stratum, score.matching, score.metric][score.key("seed")] = (
+                score
+            )
         if len(studies) > 1:
-            raise UserError(f"scores of several studies ({', '.join(sorted(studies))}) cannot share a table")
+            raise UserError(
+                f"scores of several studies ({', '.join(sorted(studies))}) cannot share a table"
+            )
         self.runs: list[RunKey] = list(runs)
         self._count_files = list(counts)
         self.partial: set[str] = set()
-        """Systems that were queried about a part of each test set, so that no row can be compared with theirs."""
+        """Systems that were queried about a part of each test set, so that no row can be
+        compared with theirs.
+        """
         self.marks: dict[RunKey, str] = {}
-        """Runs (without their testing setting) of whose trainings there are facts -> their marks of :data:`MARKS`."""
+        """Runs (without their testing setting) of whose trainings there are facts -> their marks
+        of :data:`MARKS`.
+        """
         self.trainings: dict[RunKey, list[Mapping[str, Any]]] = {}
         """The facts of trainings by run (without its testing setting), one for each seed."""
         self.unread: dict[tuple[str, str, str], UnreadAnswers] = {}
@@ -95,7 +106,9 @@ class ScoreIndex:
 
     @property
     def has_strata(self) -> bool:
-        """Whether seen and unseen triples are told apart, which needs a training set; True without any score."""
+        """Whether seen and unseen triples are told apart, which needs a training set; True
+        without any score.
+        """
         return not self._values or any(stratum in STRATA for _, stratum, _, _ in self._values)
 
     @property
@@ -114,16 +127,27 @@ class ScoreIndex:
         return {key[2] for key in self._values if key[0] == run}
 
     def measured(self, run: RunKey) -> list[tuple[str, str, str]]:
-        """Return what a run has values for, as ``(stratum, matching, metric)`` in the order of the scores file."""
+        """Return what a run has values for, as ``(stratum, matching, metric)`` in the order of
+        the scores file.
+        """
         return [key[1:] for key in self._values if key[0] == run]
 
     def cell(
-        self, run: RunKey, metric: str, *, stratum: str = "all", matching: str, scale: float = 100, digits: int = 1
+        self,
+        run: RunKey,
+        metric: str,
+        *,
+        stratum: str = "all",
+        matching: str,
+        scale: float = 100,
+        digits: int = 1,
     ) -> Cell:
-        """Return the mean over seeds with its deviation and interval; a gap where nothing was measured.
+        """Return the mean over seeds with its deviation and interval; a gap where nothing was
+        measured.
 
-        The interval is the run's own one for one seed. For several seeds it is that of their mean over sentences and
-        runs, which needs the per-sentence counts, as does the F1 of several strata together (with ``+`` between them).
+        The interval is the run's own one for one seed. For several seeds it is that of their mean
+        over sentences and runs, which needs the per-sentence counts, as does the F1 of several
+        strata together (with ``+`` between them).
         """
         rows = self._values.get((run, stratum, matching, metric), {})
         if rows:
@@ -141,68 +165,113 @@ class ScoreIndex:
         found = Cell.mean(f1, (intervals(by_unit) or {}).get("f1"), cases=len(stacked))
         return self._of(found, self.counts[run], run, stratum, matching, "f1", full=100)
 
-    def _of(self, cell: Cell, seeds: Iterable[str], run: RunKey, *of: str, full: float | None = None) -> Cell:
+    def _of(
+        self, cell: Cell, seeds: Iterable[str], run: RunKey, *of: str, full: float | None = None
+    ) -> Cell:
         """Return a cell that says what it is of."""
         trained = sum(map(bool, seeds))  # what was not trained has an empty seed
-        return replace(cell, seeds=trained, mark=self.mark(run), of=subject(run._asdict(), *of), full=full)
+        return replace(
+            cell, seeds=trained, mark=self.mark(run), of=subject(run._asdict(), *of), full=full
+        )
 
     def false_triples(self, run: RunKey, names: str, digits: int) -> Cell:
-        """Return the triples that are predicted for 100 sentences without any, a gap without such sentences.
+        """Return the triples that are predicted for 100 sentences without any, a gap without such
+        sentences.
 
-        The names of training that they hold (:mod:`tripleaudit.scoring.held_names`) may be of several kinds, with ``+``
-        between them, or empty for all.
+        The names of training that they hold (:mod:`tripleaudit.scoring.held_names`) may be of
+        several kinds, with ``+`` between them, or empty for all.
         """
         counted = self.counts.get(run, {})
         held = next((one.names for one in counted.values()), ())
-        chosen = [position for position, name in enumerate(held) if name and (not names or name in names.split("+"))]
+        chosen = [
+            position
+            for position, name in enumerate(held)
+            if name and (not names or name in names.split("+"))
+        ]
         stacked = self.stacked(run, PRIMARY)
         if stacked is None or not chosen:
             return Cell(digits=digits)
         predicted = stacked[chosen][:, :, 1]
-        rate = Cell.mean(predicted.mean(axis=0).tolist(), rate_interval(predicted), digits=digits, cases=len(chosen))
+        rate = Cell.mean(
+            predicted.mean(axis=0).tolist(),
+            rate_interval(predicted),
+            digits=digits,
+            cases=len(chosen),
+        )
         return self._of(rate, counted, run, names or "zero", PRIMARY, "false_triples")
 
     def elsewhere(self, cells: Iterable[Cell], **elsewhere: str) -> list[Cell]:
-        """Return the F1 of the systems of some cells, and of baselines next to them, under another condition."""
+        """Return the F1 of the systems of some cells, and of baselines next to them, under
+        another condition.
+        """
         found: dict[RunKey, str] = {}
         for cell in cells:
             run = run_of(cell.of)._replace(**elsewhere)
-            found |= {run._replace(extractor=name): cell.of["matching"] for name in (run.extractor, *BASELINES)}
+            found |= {
+                run._replace(extractor=name): cell.of["matching"]
+                for name in (run.extractor, *BASELINES)
+            }
         return [self.cell(run, "f1", matching=matching) for run, matching in found.items()]
 
     def cases(self, run: RunKey, stratum: str, matching: str, metric: str = "") -> int | None:
-        """Return the number of sentences or texts that a run's scores rest on, ``None`` where the scores do not say it.
+        """Return the number of sentences or texts that a run's scores rest on, ``None`` where the
+        scores do not say it.
 
         A GREScore may rest on fewer texts than the others, as it leaves out texts without triples.
         """
         names = (*CASES, f"texts:{metric}")
-        counted = [self.values(run, stratum, rule, name) for name in names for rule in dict.fromkeys((matching, ""))]
+        counted = [
+            self.values(run, stratum, rule, name)
+            for name in names
+            for rule in dict.fromkeys((matching, ""))
+        ]
         found = [value for values in counted for value in values.values()]
         return int(min(found)) if found else None
 
     def difference(
-        self, first: RunKey, second: RunKey, metric: str = "f1", *, stratum: str = "all", matching: str, digits: int = 1
+        self,
+        first: RunKey,
+        second: RunKey,
+        metric: str = "f1",
+        *,
+        stratum: str = "all",
+        matching: str,
+        digits: int = 1,
     ) -> Cell:
-        """Return the mean over shared seeds of one run minus another, in points, a gap without shared seeds.
+        """Return the mean over shared seeds of one run minus another, in points, a gap without
+        shared seeds.
 
-        What is not trained has the empty seed and is the same for every seed. The mark is what is said of either's
-        training.
+        What is not trained has the empty seed and is the same for every seed. The mark is what is
+        said of either's training.
         """
         ours, theirs = (self.values(run, stratum, matching, metric) for run in (first, second))
-        both = {seed: theirs.get(seed, theirs.get("")) for seed in ours if seed in theirs or "" in theirs}
+        both = {
+            seed: theirs.get(seed, theirs.get(""))
+            for seed in ours
+            if seed in theirs or "" in theirs
+        }
         if not both:
             return Cell(digits=digits)
         found = Cell.mean([ours[seed] - value for seed, value in both.items()], digits=digits)
         found = self._of(
-            replace(found, cases=self.cases(first, stratum, matching)), both, first, stratum, matching, metric
+            replace(found, cases=self.cases(first, stratum, matching)),
+            both,
+            first,
+            stratum,
+            matching,
+            metric,
         )
         marks = found.mark + self.mark(second)
-        if first._replace(testing="") == second._replace(testing=""):  # one training on two test sets: one budget
+        if first._replace(testing="") == second._replace(
+            testing=""
+        ):  # one training on two test sets: one budget
             marks = marks.replace(UNEQUAL, "")
         return replace(found, mark="".join(dict.fromkeys(marks)))
 
     def mark(self, run: RunKey) -> str:
-        """Return the marks of a run's training (of both trainings in two-step extraction) and of its unread answers."""
+        """Return the marks of a run's training (of both trainings in two-step extraction) and of
+        its unread answers.
+        """
         trained = self._runs_behind(run)
         marks = [mark for mark in MARKS if any(mark in self.marks.get(one, "") for one in trained)]
         unread = self.unread_answers(run._asdict())
@@ -230,10 +299,14 @@ class ScoreIndex:
     def _unread_texts(self, run: RunKey) -> UnreadAnswers | None:
         """Return the unread answers of a system with GREScores, from their share of the texts."""
         for matching in sorted(self.matchings(run)):
-            shares = [self.values(run, "all", matching, name) for name in ("parse_failures", "refusals")]
+            shares = [
+                self.values(run, "all", matching, name) for name in ("parse_failures", "refusals")
+            ]
             texts = self.cases(run, "all", matching)
             if texts and all(shares):
-                return UnreadAnswers(round(texts * sum(fmean(share.values()) for share in shares)), texts)
+                return UnreadAnswers(
+                    round(texts * sum(fmean(share.values()) for share in shares)), texts
+                )
         return None
 
     def _unread_calls(self, calls: RunKey) -> UnreadAnswers | None:
@@ -245,20 +318,30 @@ class ScoreIndex:
         }
         if not sum(counts.values()):
             return None
-        return UnreadAnswers(sum(counts.get(name, 0) for name in UNREAD_STATUSES), sum(counts.values()))
+        return UnreadAnswers(
+            sum(counts.get(name, 0) for name in UNREAD_STATUSES), sum(counts.values())
+        )
 
     def trainings_behind(self, keys: Mapping[str, str]) -> list[Mapping[str, Any]]:
         """Return the facts of the trainings that the keys of a cell rest on, of all seeds."""
-        return [fact for run in sorted(self._runs_behind(run_of(keys))) for fact in self.trainings.get(run, [])]
+        return [
+            fact
+            for run in sorted(self._runs_behind(run_of(keys)))
+            for fact in self.trainings.get(run, [])
+        ]
 
     def as_in_paper(self, run: RunKey) -> RunKey:
-        """Return a run with the extractor and the noise setting that its training has in the papers."""
+        """Return a run with the extractor and the noise setting that its training has in the
+        papers.
+        """
         classifier, extractor = split_two_step(run.extractor)
         facts = self.trainings_behind(run._replace(extractor=extractor)._asdict())
         if not facts:
             return run
         extractor, noise = name_in_paper(facts[0], extractor, run.noise)
-        return run._replace(extractor=two_step_name(classifier, extractor) if classifier else extractor, noise=noise)
+        return run._replace(
+            extractor=two_step_name(classifier, extractor) if classifier else extractor, noise=noise
+        )
 
     def _runs_behind(self, run: RunKey) -> set[RunKey]:
         """Return the trainings behind a run, those of both steps for two-step extraction."""
@@ -267,10 +350,13 @@ class ScoreIndex:
     def _behind(self, run: RunKey) -> set[RunKey]:
         """The trainings that a run without its testing setting rests on.
 
-        What has no training set of its own (augmented sentences, texts with GREScores) is shown to a training on the
-        original split; a data set with GREScores may have another name than its corpus.
+        What has no training set of its own (augmented sentences, texts with GREScores) is shown to
+        a training on the original split; a data set with GREScores may have another name than its
+        corpus.
         """
-        if run in self.marks or any(spec.train and spec.means(run.protocol) for spec in PROTOCOLS.values()):
+        if run in self.marks or any(
+            spec.train and spec.means(run.protocol) for spec in PROTOCOLS.values()
+        ):
             return {run}
         original = run._replace(protocol="original", training=run.training or "nz")
         if original.corpus in {one.corpus for one in self.marks}:
@@ -280,7 +366,11 @@ class ScoreIndex:
     def _interval(
         self, run: RunKey, stratum: str, matching: str, metric: str, rows: dict[str, Score]
     ) -> Interval | None:
-        bounds = [Interval(row.low, row.high) for row in rows.values() if row.low is not None and row.high is not None]
+        bounds = [
+            Interval(row.low, row.high)
+            for row in rows.values()
+            if row.low is not None and row.high is not None
+        ]
         if len(bounds) < len(rows):
             return None
         if len(rows) == 1:
@@ -295,13 +385,17 @@ class ScoreIndex:
     def stacked(
         self, run: RunKey, matching: str, stratum: str = "all", seeds: Iterable[str] | None = None
     ) -> np.ndarray | None:
-        """Return the counts ``[sentences, seeds, 3]`` of a run, ``None`` where some are missing or do not fit together.
+        """Return the counts ``[sentences, seeds, 3]`` of a run, ``None`` where some are missing or
+        do not fit together.
 
         Args:
             seeds: all of the run's, if there are none given.
         """
         found = self.counts.get(run, {})
-        counts = [found.get(seed, found.get("")) for seed in sorted(found if seeds is None else seeds, key=_seed_order)]
+        counts = [
+            found.get(seed, found.get(""))
+            for seed in sorted(found if seeds is None else seeds, key=_seed_order)
+        ]
         known = [one for one in counts if one is not None and matching in one.counts]
         if not known or len(known) < len(counts) or len({tuple(one.ids) for one in known}) > 1:
             return None
@@ -323,11 +417,13 @@ class ScoreIndex:
         return next(iter(self.counts.get(run, {}).values()), None)
 
     def between(self, first: Mapping[str, str], second: Mapping[str, str]) -> Difference | None:
-        """Compare the F1 of what two cells are of (:attr:`Cell.of`), ``None`` without their per-sentence counts.
+        """Compare the F1 of what two cells are of (:attr:`Cell.of`), ``None`` without their
+        per-sentence counts.
 
-        Seeds are paired where both sides share them. So are sentences, where both sides read the same; where one test
-        set is the other with zero-triple sentences added; and variants of a sentence with it. Other sentences, as those
-        of two strata, are resampled each for themselves.
+        Seeds are paired where both sides share them. So are sentences, where both sides read the
+        same; where one test set is the other with zero-triple sentences added; and variants of a
+        sentence with it. Other sentences, as those of two strata, are resampled each for
+        themselves.
         """
         sides = [(run_of(of), of["matching"], of["stratum"]) for of in (first, second)]
         seeds = [set(self.counts.get(run, {})) for run, *_ in sides]
@@ -350,11 +446,14 @@ class ScoreIndex:
             units=(units[0], units[1]),
         )
 
-    def winner(self, runs: Sequence[RunKey], metric: str, *, stratum: str = "all", matching: str) -> RunKey | None:
+    def winner(
+        self, runs: Sequence[RunKey], metric: str, *, stratum: str = "all", matching: str
+    ) -> RunKey | None:
         """Return the run that beats all others significantly, ``None`` without one.
 
-        Runs of different seeds have no winner: a mean over other seeds than the test's would be marked. Nor have runs
-        of which a training was still rising, or may have been: their order may change with more training.
+        Runs of different seeds have no winner: a mean over other seeds than the test's would be
+        marked. Nor have runs of which a training was still rising, or may have been: their order
+        may change with more training.
         """
         known = [run for run in runs if self._values.get((run, stratum, matching, metric))]
         if len(known) < 2:
@@ -363,7 +462,9 @@ class ScoreIndex:
         if UNFINISHED in marks or UNSETTLED in marks:
             return None
         seeds = [frozenset(self.counts.get(run, {})) for run in known]
-        shared, *others = {each for each in seeds if each != {""}} or {*seeds}  # what is not trained fits every seed
+        shared, *others = {each for each in seeds if each != {""}} or {
+            *seeds
+        }  # what is not trained fits every seed
         if others or not shared or len({tuple(self.ids(run)) for run in known}) > 1:
             return None
         stacked = [self.stacked(run, matching, stratum, shared) for run in known]
@@ -379,7 +480,9 @@ Sides = tuple[list[np.ndarray], list[list[str]]]
 
 
 def _paired(counts: list[np.ndarray], ids: list[list[str]], units: list[list[str]]) -> Sides | None:
-    """Bring the counts of two sides to the same sentences in the same order, ``None`` where they have others."""
+    """Bring the counts of two sides to the same sentences in the same order, ``None`` where they
+    have others.
+    """
     first, second = counts
     if ids[0] == ids[1]:
         return counts, units
@@ -394,8 +497,12 @@ def _paired(counts: list[np.ndarray], ids: list[list[str]], units: list[list[str
     return _paired_variants(counts, ids, units)
 
 
-def _paired_variants(counts: list[np.ndarray], ids: list[list[str]], units: list[list[str]]) -> Sides | None:
-    """Return the counts of the original of each variant next to those of the variant, or the other way round."""
+def _paired_variants(
+    counts: list[np.ndarray], ids: list[list[str]], units: list[list[str]]
+) -> Sides | None:
+    """Return the counts of the original of each variant next to those of the variant, or the
+    other way round.
+    """
     first, second = counts
     for originals, variants, is_swapped in ((0, 1, False), (1, 0, True)):
         try:
@@ -415,7 +522,9 @@ def _paired_variants(counts: list[np.ndarray], ids: list[list[str]], units: list
 
 
 def _model_behind(run: RunKey) -> RunKey:
-    """Return the training that a run was made by: test sets without a training set belong to the original split."""
+    """Return the training that a run was made by: test sets without a training set belong to the
+    original split.
+    """
     trains = any(spec.train and spec.means(run.protocol) for spec in PROTOCOLS.values())
     return run._replace(testing="", protocol=run.protocol if trains else "original")
 
@@ -440,7 +549,9 @@ class TableInputs:
 
     @property
     def systems(self) -> list[dict[str, Any]]:
-        """The facts of systems without training, one for each test set (:mod:`tripleaudit.systems.test_set`)."""
+        """The facts of systems without training, one for each test set
+        (:mod:`tripleaudit.systems.test_set`).
+        """
         return [fact for fact in self.runs if "system" in fact]
 
     @property
@@ -450,12 +561,18 @@ class TableInputs:
 
     @property
     def reasons(self) -> dict[tuple[str, str, str], str]:
-        """``(system, corpus, protocol)`` -> why it finds next to nothing, for another reason than itself."""
+        """``(system, corpus, protocol)`` -> why it finds next to nothing, for another reason
+        than itself.
+        """
         found = {}
-        for run, seeds in (self.scores.counts if self.untrained else {}).items():  # not read for trained ones
+        for run, seeds in (
+            self.scores.counts if self.untrained else {}
+        ).items():  # not read for trained ones
             for one in seeds.values() if run.extractor in self.untrained else ():
                 if one.reasons:
-                    found.setdefault((run.extractor, run.corpus, run.protocol), "; ".join(one.reasons))
+                    found.setdefault(
+                        (run.extractor, run.corpus, run.protocol), "; ".join(one.reasons)
+                    )
         return found
 
     @property
@@ -483,14 +600,23 @@ class TableInputs:
     ) -> Table:
         """Return a table without a name.
 
-        The options may have another caption; columns may be given by their labels; the heads are those of the columns
-        with the labels of rows and of their groups. Notes that do not hold, or that no cell calls for, are left out.
+        The options may have another caption; columns may be given by their labels; the heads are
+        those of the columns with the labels of rows and of their groups. Notes that do not hold, or
+        that no cell calls for, are left out.
         """
         shown = [Column(one) if isinstance(one, str) else one for one in columns]
         cells = [cell for row in rows for cell in row.cells]
         facts = [*encoder_notes(self.scores, cells), *layout_notes(self.scores, cells)]
         found = needed([*notes, *facts, *unread_notes(self.scores, cells)], cells)
-        return Table("", self.options.get("caption") or caption, shown, rows, *heads, found, warnings=warnings)
+        return Table(
+            "",
+            self.options.get("caption") or caption,
+            shown,
+            rows,
+            *heads,
+            found,
+            warnings=warnings,
+        )
 
 
 def _trainings(run: RunKey) -> set[RunKey]:
@@ -504,7 +630,9 @@ def _trainings(run: RunKey) -> set[RunKey]:
 
 def run_of(keys: Mapping[str, Any]) -> RunKey:
     """Return what the keys of a row, or of counts, say was scored."""
-    return RunKey(*(str(keys.get(name) or ("none" if name == "noise" else "")) for name in RunKey._fields))
+    return RunKey(
+        *(str(keys.get(name) or ("none" if name == "noise" else "")) for name in RunKey._fields)
+    )
 
 
 def _seed_order(seed: str) -> tuple[int, str]:

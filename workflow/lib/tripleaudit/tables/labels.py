@@ -1,4 +1,6 @@
-"""Names as people read them: corpora, protocols, extractors, triple types, settings, and the papers' order."""
+"""Names as people read them: corpora, protocols, extractors, triple types, settings, and the
+papers' order.
+"""
 
 from collections.abc import Iterable, Sequence
 
@@ -51,7 +53,9 @@ def corpora(names: Iterable[str]) -> list[str]:
 
 
 def rte_order() -> list[str]:
-    """Return the extractors in the order of rte-generalization's tables, those that it does not have behind them."""
+    """Return the extractors in the order of rte-generalization's tables, those that it does not
+    have behind them.
+    """
     return sorted(EXTRACTORS, key=lambda name: EXTRACTORS[name].rte_order)
 
 
@@ -61,16 +65,25 @@ def cardinality_order() -> list[str]:
 
 
 def protocol_order() -> list[str]:
-    """Return the protocols in the papers' order; where one stands for several names, the published ones."""
+    """Return the protocols in the papers' order; where one stands for several names, the
+    published ones.
+    """
     return [name for spec in PROTOCOLS.values() for name in (*spec.defaults, spec.name)]
 
 
 def ordered(names: Iterable[str], order: Sequence[str] = ()) -> list[str]:
-    """Return different names in the given order, those that it lacks behind it by name, baselines last in theirs."""
+    """Return different names in the given order, those that it lacks behind it by name,
+    baselines last in theirs.
+    """
     rank = {name: position for position, name in enumerate(order)}
     last = list(BASELINES)
     return sorted(
-        set(names), key=lambda name: (last.index(name) if name in last else -1, rank.get(name, len(rank)), name)
+        set(names),
+        key=lambda name: (
+            last.index(name) if name in last else -1,
+            rank.get(name, len(rank)),
+            name,
+        ),
     )
 
 

@@ -1,7 +1,8 @@
-"""The sentences of the report's first screen: what a study found, with the numbers of its tables and their differences.
+"""The sentences of the report's first screen: what a study found, with the numbers of its tables
+and their differences.
 
-They are about one system, the best of those that were measured: what others do, the tables say. Their differences are
-those of the tables' answers.
+They are about one system, the best of those that were measured: what others do, the tables say.
+Their differences are those of the tables' answers.
 """
 
 from typing import Final
@@ -38,15 +39,21 @@ def changed(inputs: TableInputs, name: str, first: Cell, second: Cell) -> Pair |
 
 
 def best_run(table: Table, inputs: TableInputs, **of: str) -> tuple[RunKey, str, str] | None:
-    """Return the run with the greatest F1 of those that a table has of its first corpus without noising.
+    """Return the run with the greatest F1 of those that a table has of its first corpus without
+    noising.
 
-    Of baselines none is taken, and of systems that were queried about a part of the test set neither.
+    Of baselines none is taken, and of systems that were queried about a part of the test set
+    neither.
 
     Returns:
         the run, how its system is called, and of how many it is the best.
     """
     measured = {"metric": "f1", "stratum": "all", "matching": inputs.matching, **of}
-    cells = [cell for cell in table.find("F1", noise="none", **measured) if cell.of["extractor"] not in BASELINES]
+    cells = [
+        cell
+        for cell in table.find("F1", noise="none", **measured)
+        if cell.of["extractor"] not in BASELINES
+    ]
     cells = [cell for cell in cells if UNREAD not in cell.mark]
     cells = [cell for cell in cells if cell.of["corpus"] == cells[0].of["corpus"]]
     most = max((cell.cases or 0 for cell in cells), default=0)
@@ -71,24 +78,33 @@ def lead_types(table: Table, inputs: TableInputs) -> str:
         return ""
     beyond = dict(zip(BEYOND, cells, strict=True))
     if any(cell.cases is not None and cell.cases < FEW for cell in cells):
-        pooled = _cell(inputs, run, TOGETHER)  # of per-sentence counts, without which they stay apart
+        pooled = _cell(
+            inputs, run, TOGETHER
+        )  # of per-sentence counts, without which they stay apart
         beyond = {TOGETHER: pooled} if pooled.value is not None else beyond
     last = list(beyond)[-1]
     beyond = {stratum: cell for stratum, cell in beyond.items() if cell.value is not None}
     if not beyond:
         return f"F1 of {name} is {bounded(seen)} {ON[SEEN]}; no test sentence asks for others, so that nothing falls."
     changes = {stratum: changed(inputs, name, seen, cell) for stratum, cell in beyond.items()}
-    doubts = [reservation(change, ON[SEEN], ON[stratum]) for stratum, change in changes.items() if change]
+    doubts = [
+        reservation(change, ON[SEEN], ON[stratum]) for stratum, change in changes.items() if change
+    ]
     if any(doubts):
         return next(filter(None, doubts))
     others = [
-        f"{bounded(cell)} {ON[stratum].replace('triples', 'ones', 1)}" + (f" ({_less(change)})" if change else "")
+        f"{bounded(cell)} {ON[stratum].replace('triples', 'ones', 1)}"
+        + (f" ({_less(change)})" if change else "")
         for (stratum, cell), change in zip(beyond.items(), changes.values(), strict=True)
     ]
-    falls = all(change is not None and change.shown and change.change < 0 for change in changes.values())
+    falls = all(
+        change is not None and change.shown and change.change < 0 for change in changes.values()
+    )
     is_, to = ("falls from", " to") if falls else ("is", ", and")
     foreign = ", which this study did not train," * (run.extractor in inputs.untrained)
-    stated = f"F1 of {name}{foreign or best_of} {is_} {bounded(seen)} {ON[SEEN]}{to} {several(others)}"
+    stated = (
+        f"F1 of {name}{foreign or best_of} {is_} {bounded(seen)} {ON[SEEN]}{to} {several(others)}"
+    )
     looked = [_cell(inputs, run._replace(extractor=LOOKUP), stratum) for stratum in (SEEN, *beyond)]
     if all(cell.value is not None for cell in looked):
         stated += f"; looking triples up has {several([cell.shown for cell in looked])} %"
@@ -108,12 +124,16 @@ def _noised(inputs: TableInputs, run: RunKey, name: str, stratum: str) -> str:
         return ""
     if doubt := reservation(change, "without Entity Noising", "with it"):
         return doubt
-    less = _less(change) if change.shown else f"no difference is shown ({change.points(signed=True)})"
+    less = (
+        _less(change) if change.shown else f"no difference is shown ({change.points(signed=True)})"
+    )
     return f"With Entity Noising, F1 {ON[stratum]} is {bounded(noised)}: {less}."
 
 
 def lead_end_to_end(table: Table, inputs: TableInputs) -> str:
-    """What zero-triple sentences in the test cost, of the system that is best on sentences with triples."""
+    """What zero-triple sentences in the test cost, of the system that is best on sentences with
+    triples.
+    """
     found = best_run(table, inputs, training="nz", testing="nz")
     if found is None:
         return ""
@@ -126,21 +146,29 @@ def lead_end_to_end(table: Table, inputs: TableInputs) -> str:
         return doubt
     if not change.shown:
         left = f"{bounded(cell)}, {change.points(signed=True)}"
-        return f"Sentences without triples in the test are not shown to cost {name} anything: {left}."
+        return (
+            f"Sentences without triples in the test are not shown to cost {name} anything: {left}."
+        )
     falls = f"falls by {change.points()} to {bounded(cell)}"
     return f"When sentences without triples are added to the test, F1 of {name} {falls}."
 
 
 def lead_two_step(table: Table, inputs: TableInputs) -> str:
-    """What training with zero-triple sentences and a classifier in front bring back, and whether one is better."""
+    """What training with zero-triple sentences and a classifier in front bring back, and whether
+    one is better.
+    """
     found = best_run(table, inputs, training="nz", testing="wz")
     if found is None:
         return ""
     steps, _, _ = found
     gate, extractor = split_two_step(steps.extractor)
-    name = labels.extractor(extractor) + f" on {labels.corpus(steps.corpus)}" * (len(inputs.corpora) > 1)
+    name = labels.extractor(extractor) + f" on {labels.corpus(steps.corpus)}" * (
+        len(inputs.corpora) > 1
+    )
     alone = steps._replace(extractor=extractor)
-    before, trained, behind = (_cell(inputs, run, "all") for run in (alone, alone._replace(training="wz"), steps))
+    before, trained, behind = (
+        _cell(inputs, run, "all") for run in (alone, alone._replace(training="wz"), steps)
+    )
     between = changed(inputs, name, trained, behind)
     changes = {
         f"training {name} with such sentences": changed(inputs, name, before, trained),

@@ -1,4 +1,5 @@
-"""Panels of plots as Vega-Lite specifications: what several plots share, and how a plot becomes a picture on paper.
+"""Panels of plots as Vega-Lite specifications: what several plots share, and how a plot becomes a
+picture on paper.
 
 The report's page draws the same specifications in its own colours, one panel next to the other.
 """
@@ -18,8 +19,19 @@ PAPER = {
     "background": "white",
     "font": "sans-serif",
     "view": {"stroke": None},
-    "axis": {"gridColor": "#dddddd", "labelFontSize": 10, "labelLimit": 220, "titleFontWeight": "normal"},
-    "title": {"fontSize": 11, "fontWeight": "normal", "anchor": "start", "subtitleFontSize": 9, "subtitleColor": FAINT},
+    "axis": {
+        "gridColor": "#dddddd",
+        "labelFontSize": 10,
+        "labelLimit": 220,
+        "titleFontWeight": "normal",
+    },
+    "title": {
+        "fontSize": 11,
+        "fontWeight": "normal",
+        "anchor": "start",
+        "subtitleFontSize": 9,
+        "subtitleColor": FAINT,
+    },
     "range": {"category": list(COLOURS)},
 }
 ROW_HEIGHT = 9  # pixels of one point
@@ -30,10 +42,19 @@ Spec = dict[str, Any]
 def plot(panels: Sequence[Spec], columns: int = 3, width: int = WIDTH) -> Spec:
     """Return a plot of panels side by side; of none, the words that there is nothing to show."""
     if not panels:
-        panels = [{"data": {"values": [{"text": "not measured"}]}, "mark": {"type": "text", "color": FAINT}}]
+        panels = [
+            {
+                "data": {"values": [{"text": "not measured"}]},
+                "mark": {"type": "text", "color": FAINT},
+            }
+        ]
         panels[0]["encoding"] = {"text": {"field": "text", "type": "nominal"}}
     sized = [{"width": width, **panel} for panel in panels]
-    return {"concat": sized, "columns": columns, "resolve": {"scale": {"color": "independent", "shape": "independent"}}}
+    return {
+        "concat": sized,
+        "columns": columns,
+        "resolve": {"scale": {"color": "independent", "shape": "independent"}},
+    }
 
 
 def to_svg(spec: Spec) -> str:
@@ -46,12 +67,23 @@ def to_svg(spec: Spec) -> str:
 
 
 def values(rows: Iterable[Mapping[str, Any]]) -> Spec:
-    """Return rows as the data of a panel; names of corpora and models hold no characters that a page cannot show."""
-    return {"values": [{key: clean(one) if isinstance(one, str) else one for key, one in row.items()} for row in rows]}
+    """Return rows as the data of a panel; names of corpora and models hold no characters that a
+    page cannot show.
+    """
+    return {
+        "values": [
+            {key: clean(one) if isinstance(one, str) else one for key, one in row.items()}
+            for row in rows
+        ]
+    }
 
 
-def number(field: str, title: str | None, domain: Sequence[float] | None = None, **scale: Any) -> Spec:
-    """Return the encoding of a position by a number; with a domain, on a scale that several panels share."""
+def number(
+    field: str, title: str | None, domain: Sequence[float] | None = None, **scale: Any
+) -> Spec:
+    """Return the encoding of a position by a number; with a domain, on a scale that several
+    panels share.
+    """
     axis = {"title": title, "tickCount": 5}
     return {
         "field": field,
@@ -62,12 +94,22 @@ def number(field: str, title: str | None, domain: Sequence[float] | None = None,
 
 
 def logarithm(field: str, title: str | None, domain: tuple[float, float]) -> Spec:
-    """Return the encoding of a position by the logarithm of a number, with labels that stay apart."""
+    """Return the encoding of a position by the logarithm of a number, with labels that stay
+    apart.
+    """
     low, high = domain
     steps = (1,) if high > 100 * low else (1, 2, 5)
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    ticks = [tick for decade in decades for step in steps if low <= (tick := float(f"{step}e{decade}")) <= high]
-    return {**number(field, title, domain, type="log"), "axis": {"title": title, "values": ticks, "format": "~r"}}
+    ticks = [
+        tick
+        for decade in decades
+        for step in steps
+        if low <= (tick := float(f"{step}e{decade}")) <= high
+    ]
+    return {
+        **number(field, title, domain, type="log"),
+        "axis": {"title": title, "values": ticks, "format": "~r"},
+    }
 
 
 def series(names: Sequence[str], columns: int = 2, least: int = 2) -> Spec:
@@ -78,22 +120,38 @@ def series(names: Sequence[str], columns: int = 2, least: int = 2) -> Spec:
     names = list(map(clean, names))
     legend = {"title": None, "orient": "bottom", "columns": columns, "labelLimit": 360 // columns}
     shown = legend if len(names) >= least else None
-    return {"field": "series", "type": "nominal", "sort": names, "scale": {"domain": names}, "legend": shown}
+    return {
+        "field": "series",
+        "type": "nominal",
+        "sort": names,
+        "scale": {"domain": names},
+        "legend": shown,
+    }
 
 
 def tips(**titles: str) -> list[Spec]:
     """Return what is shown of a point: field -> title, its own name where that is empty."""
-    return [{"field": name, **({"title": title} if title else {})} for name, title in titles.items()]
+    return [
+        {"field": name, **({"title": title} if title else {})} for name, title in titles.items()
+    ]
 
 
 def rule(axis: str, of: Spec, **mark: Any) -> Spec:
-    """Return the layer of lines from the lower to the upper bound, along an axis with the encoding of a position."""
-    return {"mark": {"type": "rule", **mark}, "encoding": {axis: {**of, "field": "low"}, f"{axis}2": {"field": "high"}}}
+    """Return the layer of lines from the lower to the upper bound, along an axis with the
+    encoding of a position.
+    """
+    return {
+        "mark": {"type": "rule", **mark},
+        "encoding": {axis: {**of, "field": "low"}, f"{axis}2": {"field": "high"}},
+    }
 
 
 def dots(size: int, **encoding: Any) -> Spec:
     """Return the layer of points."""
-    return {"mark": {"type": "point", "filled": True, "size": size, "opacity": 1}, "encoding": encoding}
+    return {
+        "mark": {"type": "point", "filled": True, "size": size, "opacity": 1},
+        "encoding": encoding,
+    }
 
 
 def intervals(
@@ -103,10 +161,12 @@ def intervals(
     title: str,
     rows: Sequence[str] = (),
 ) -> Spec:
-    """Return points with their intervals, rows below one another and the series of a row side by side.
+    """Return points with their intervals, rows below one another and the series of a row side by
+    side.
 
-    A point has ``row``, ``series``, ``value``, ``shown`` and, where they are known, ``low``, ``high`` and ``cases``.
-    Rows are given where panels side by side shall have the same; an empty title is none.
+    A point has ``row``, ``series``, ``value``, ``shown`` and, where they are known, ``low``,
+    ``high`` and ``cases``. Rows are given where panels side by side shall have the same; an empty
+    title is none.
     """
     rows = list(dict.fromkeys(map(clean, rows or (point["row"] for point in points))))
     axis = {"title": None, "labelLimit": 190}
@@ -116,8 +176,18 @@ def intervals(
         "data": values(points),
         "height": ROW_HEIGHT * (len(names) + 1) * max(len(rows), 1),
         "encoding": {
-            "y": {"field": "row", "type": "nominal", "sort": rows, "scale": {"domain": rows}, "axis": axis},
-            "yOffset": {"field": "series", "sort": colour["sort"], "scale": {"domain": colour["sort"]}},
+            "y": {
+                "field": "row",
+                "type": "nominal",
+                "sort": rows,
+                "scale": {"domain": rows},
+                "axis": axis,
+            },
+            "yOffset": {
+                "field": "series",
+                "sort": colour["sort"],
+                "scale": {"domain": colour["sort"]},
+            },
             "color": colour,
             "tooltip": tips(row="", series="", shown="value", low="", high="", cases=""),
         },
@@ -125,13 +195,20 @@ def intervals(
     }
 
 
-def falling(points: Sequence[Mapping[str, Any]], names: Sequence[str], strata: Sequence[str]) -> Spec:
+def falling(
+    points: Sequence[Mapping[str, Any]], names: Sequence[str], strata: Sequence[str]
+) -> Spec:
     """Return F1 in percent by stratum as lines with intervals, that of looking up dashed and pale.
 
     Points are those of :func:`intervals`, with ``stratum`` and ``looked``.
     """
     colour = series(names)
-    x = {"field": "stratum", "type": "nominal", "sort": strata, "axis": {"title": None, "labelAngle": 0}}
+    x = {
+        "field": "stratum",
+        "type": "nominal",
+        "sort": strata,
+        "axis": {"title": None, "labelAngle": 0},
+    }
     x["scale"] = {"type": "point", "padding": 0.3}
     y = number("value", "F1 (%)", (0, 100))
     offset = {"field": "series", "sort": list(names), "scale": {"range": [-9, 9]}}
@@ -147,7 +224,10 @@ def falling(points: Sequence[Mapping[str, Any]], names: Sequence[str], strata: S
             "tooltip": tips(series="", stratum="", shown="F1 (%)", low="", high="", cases=""),
         },
         "layer": [
-            {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"y": y, "strokeDash": dashed, "xOffset": offset}},
+            {
+                "mark": {"type": "line", "strokeWidth": 2},
+                "encoding": {"y": y, "strokeDash": dashed, "xOffset": offset},
+            },
             ranges,
             dots(55, y=y, shape=colour, xOffset=offset),
         ],
@@ -156,7 +236,12 @@ def falling(points: Sequence[Mapping[str, Any]], names: Sequence[str], strata: S
 
 def point(row: str, name: str, cell: Any) -> dict[str, Any]:
     """Return one cell of a table as a point of :func:`intervals`."""
-    found: dict[str, Any] = {"row": row, "series": name, "value": round(cell.value, 4), "shown": cell.shown + cell.mark}
+    found: dict[str, Any] = {
+        "row": row,
+        "series": name,
+        "value": round(cell.value, 4),
+        "shown": cell.shown + cell.mark,
+    }
     if cell.low is not None and cell.high is not None:
         found |= {"low": round(cell.low, 4), "high": round(cell.high, 4)}
     return found | ({} if cell.cases is None else {"cases": cell.cases})

@@ -1,6 +1,7 @@
 """Numbers that the papers print, looked up by the project's own names.
 
-The files in ``data/reported`` keep every value as printed; their README says how they were checked and corrected.
+The files in ``data/reported`` keep every value as printed; their README says how they were checked
+and corrected.
 """
 
 import csv
@@ -33,24 +34,30 @@ EN_VARIANTS: Final = {"none": "baseline", "noising": "entity noising"}
 
 @functools.cache
 def values(paper: str) -> dict[tuple[str, ...], str]:
-    """Return all values of one file (``rte_eval``, ``zero_cardinality``, ``minea``, …) by :data:`KEY`, as printed."""
+    """Return all values of one file (``rte_eval``, ``zero_cardinality``, ``minea``, …) by
+    :data:`KEY`, as printed.
+    """
     with open_text(FOLDER / f"{paper}.csv") as stream:
         return {tuple(row[name] for name in KEY): row["value"] for row in csv.DictReader(stream)}
 
 
-def rte(table: int, corpus: str, setting: str, metric: str, *, model: str = "", variant: str = "") -> str | None:
+def rte(
+    table: int, corpus: str, setting: str, metric: str, *, model: str = "", variant: str = ""
+) -> str | None:
     """Return a value of rte-generalization, percent or a count; ``None`` where the paper has none.
 
-    The table is one of 1 to 7, the setting a protocol; corpus and model are the project's names, metric and variant
-    the file's, such as ``entity noising``.
+    The table is one of 1 to 7, the setting a protocol; corpus and model are the project's names,
+    metric and variant the file's, such as ``entity noising``.
     """
     return _printed("rte_eval", RTE_DATASETS.get(corpus), table, setting, model, variant, metric)
 
 
 def in_rte(table: int) -> Callable[[Any, Any], str | None]:
-    """Return the look-up of a cell in one of the tables 3 to 5 of rte-generalization (exact matching only).
+    """Return the look-up of a cell in one of the tables 3 to 5 of rte-generalization (exact
+    matching only).
 
-    It takes the :class:`~tripleaudit.tables.grid.ScoreRow` and the :class:`~tripleaudit.tables.grid.ScoreColumn`.
+    It takes the :class:`~tripleaudit.tables.grid.ScoreRow` and the
+    :class:`~tripleaudit.tables.grid.ScoreColumn`.
     """
 
     def look_up(row: Any, column: Any) -> str | None:
@@ -58,7 +65,14 @@ def in_rte(table: int) -> Callable[[Any, Any], str | None]:
         if row.matching != "exact-string" or run.noise not in EN_VARIANTS:
             return None
         metric = METRICS.get(column.metric if column.stratum == "all" else column.stratum, "")
-        return rte(table, run.corpus, run.protocol, metric, model=run.extractor, variant=EN_VARIANTS[run.noise])
+        return rte(
+            table,
+            run.corpus,
+            run.protocol,
+            metric,
+            model=run.extractor,
+            variant=EN_VARIANTS[run.noise],
+        )
 
     return look_up
 
@@ -66,11 +80,17 @@ def in_rte(table: int) -> Callable[[Any, Any], str | None]:
 def cardinality(
     table: int, corpus: str, setting: str, metric: str, *, model: str = "", variant: str = ""
 ) -> str | None:
-    """Return a value of zero-cardinality: a fraction, points, minutes or a count; arguments as :func:`rte`."""
-    return _printed("zero_cardinality", CARDINALITY_DATASETS.get(corpus), table, setting, model, variant, metric)
+    """Return a value of zero-cardinality: a fraction, points, minutes or a count; arguments as
+    :func:`rte`.
+    """
+    return _printed(
+        "zero_cardinality", CARDINALITY_DATASETS.get(corpus), table, setting, model, variant, metric
+    )
 
 
-def _printed(paper: str, dataset: str | None, table: int, setting: str, model: str, *further: str) -> str | None:
+def _printed(
+    paper: str, dataset: str | None, table: int, setting: str, model: str, *further: str
+) -> str | None:
     name = EXTRACTORS[model].reported if model in EXTRACTORS else ""
     if dataset is None or (model and not name):
         return None

@@ -1,4 +1,6 @@
-"""Answers of language models that were truncated or could not be read: how many, and whether a row can be ranked."""
+"""Answers of language models that were truncated or could not be read: how many, and whether a
+row can be ranked.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
@@ -6,7 +8,9 @@ from typing import Any, Final, NamedTuple
 from tripleaudit.tables.cells import Cell
 
 UNREAD: Final = "¶"
-"""Mark of a language model of which more than half of the answers were truncated or could not be read."""
+"""Mark of a language model of which more than half of the answers were truncated or could not be
+read.
+"""
 UNREAD_STATUSES: Final = ("truncated", "refused", "failed")
 
 
@@ -23,19 +27,24 @@ class UnreadAnswers(NamedTuple):
 
     @property
     def most(self) -> bool:
-        """Whether more than half of the answers are unread, so that the scores are no measure of the model."""
+        """Whether more than half of the answers are unread, so that the scores are no measure of
+        the model.
+        """
         return 2 * self.unread > self.answers
 
 
 def count_unread(fact: Mapping[str, Any]) -> UnreadAnswers | None:
-    """Return the unread answers by the facts of a system; None for systems that are no language models."""
+    """Return the unread answers by the facts of a system; None for systems that are no language
+    models.
+    """
     if not fact.get("answers"):
         return None
     return UnreadAnswers(fact.get("unreadable", 0) + fact.get("truncated", 0), fact["answers"])
 
 
 def unread_notes(scores: Any, cells: Iterable[Cell]) -> list[str]:
-    """Return the note that counts the unread answers of every system in a table; none where all answers were read.
+    """Return the note that counts the unread answers of every system in a table; none where all
+    answers were read.
 
     Args:
         scores: the :class:`~tripleaudit.tables.inputs.ScoreIndex` of the table.

@@ -1,4 +1,6 @@
-"""The model card of a trained extractor: what it was trained on and how, how good it was, how it is loaded."""
+"""The model card of a trained extractor: what it was trained on and how, how good it was, how it
+is loaded.
+"""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +17,8 @@ SHOWN = 40  # relations
 def model_card(record: Mapping[str, Any], kind: str, relations: list[str]) -> str:
     """Return ``README.md`` with a hub's metadata in front.
 
-    ``record`` is the training's provenance with its part ``training``; ``kind`` is ``extractor`` or ``classifier``.
+    ``record`` is the training's provenance with its part ``training``; ``kind`` is ``extractor`` or
+    ``classifier``.
     """
     template = jinja2.Template(
         TEMPLATE.read_text(encoding="utf-8"),
@@ -23,6 +26,14 @@ def model_card(record: Mapping[str, Any], kind: str, relations: list[str]) -> st
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
     )
-    settings = {name: value for name, value in record["settings"].items() if name != "module"}  # a path of a machine
-    own = {"settings": settings, "kind": kind, "relations": relations, "shown": SHOWN, "json": json.dumps}
+    settings = {
+        name: value for name, value in record["settings"].items() if name != "module"
+    }  # a path of a machine
+    own = {
+        "settings": settings,
+        "kind": kind,
+        "relations": relations,
+        "shown": SHOWN,
+        "json": json.dumps,
+    }
     return template.render({"git": None, "encoder": None, **record, **own})

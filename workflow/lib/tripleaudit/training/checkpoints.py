@@ -1,4 +1,6 @@
-"""Checkpoints of a training run: one file each, whole or not there, tied to one run, and gone after success."""
+"""Checkpoints of a training run: one file each, whole or not there, tied to one run, and gone
+after success.
+"""
 
 import contextlib
 import logging
@@ -19,9 +21,11 @@ RUN = "run.json"
 
 
 def prepare(folder: Path, fingerprint: Mapping[str, Any]) -> Path | None:
-    """Return the newest checkpoint of this very run, or None; remove those of other runs from ``folder``.
+    """Return the newest checkpoint of this very run, or None; remove those of other runs from
+    ``folder``.
 
-    ``fingerprint`` is what decides the result: checkpoints of a run with another one cannot be continued.
+    ``fingerprint`` is what decides the result: checkpoints of a run with another one cannot be
+    continued.
     """
     run = folder / RUN
     if not run.is_file() or read_json(run) != fingerprint:
@@ -51,7 +55,8 @@ def save(
     best: Mapping[str, Tensor] | None,
     run: Mapping[str, Any],
 ) -> None:
-    """Write weights, the optimiser's state, the best weights so far and the random numbers; remove older checkpoints.
+    """Write weights, the optimiser's state, the best weights so far and the random numbers; remove
+    older checkpoints.
 
     Args:
         run: plain values, with the ``step``.
@@ -63,7 +68,11 @@ def save(
     random = [torch.get_rng_state()]
     if (device := next(model.parameters()).device).type == "cuda":
         random.append(torch.cuda.get_rng_state(device))
-    parts = {"weights": model.state_dict(), "optimizer": optimizer.state_dict()["state"], "best": best}
+    parts = {
+        "weights": model.state_dict(),
+        "optimizer": optimizer.state_dict()["state"],
+        "best": best,
+    }
     with storage.explained(newest), atomic_write(newest, "wb") as stream:
         torch.save({**parts, "random": random, "run": dict(run)}, stream)
     for path in older:
@@ -74,7 +83,9 @@ def save(
 def load(
     checkpoint: Path, model: nn.Module, optimizer: torch.optim.Optimizer
 ) -> tuple[dict[str, Any], dict[str, Tensor] | None]:
-    """Go on with weights, the optimiser's state and random numbers; returns the ``run`` and the best weights."""
+    """Go on with weights, the optimiser's state and random numbers; returns the ``run`` and the
+    best weights.
+    """
     device = next(model.parameters()).device
     state = torch.load(checkpoint, map_location=device, weights_only=True)
     model.load_state_dict(state["weights"])

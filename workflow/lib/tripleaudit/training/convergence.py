@@ -1,8 +1,9 @@
-"""How a training had ended, from its history and from one of twice the steps: free of PyTorch, so that tables can ask.
+"""How a training had ended, from its history and from one of twice the steps: free of PyTorch, so
+that tables can ask.
 
-A schedule that goes to zero makes any training flat in the end, however much it could still learn. So "flat" says what
-was seen, and "converged" is said where it was shown: the 90 % interval of what twice the epochs gain lies below a
-margin.
+A schedule that goes to zero makes any training flat in the end, however much it could still learn.
+So "flat" says what was seen, and "converged" is said where it was shown: the 90 % interval of what
+twice the epochs gain lies below a margin.
 """
 
 import math
@@ -28,15 +29,15 @@ def convergence(history: Sequence[Mapping[str, Any]], stopped: bool = False) -> 
 
     Args:
         history: its rows; those with ``f1`` are evaluations.
-        stopped: early stopping ended it. This counts where the last :data:`FEWEST` evaluations at least are without a
-            new best: fewer say little.
+        stopped: early stopping ended it. This counts where the last :data:`FEWEST` evaluations at
+            least are without a new best: fewer say little.
 
     Returns:
-        ``evaluations``; ``best_step`` and ``last_step``; ``slope``, by how much F1 rose per tenth of the training over
-        the evaluations of its last half (at least the last :data:`FEWEST`; least squares), and ``error``, the standard
-        error of that; ``flat``, whether it was stopped or the slope plus one standard error is no more than
-        :data:`RISE`, and had learnt anything. The last three are None where there are fewer than :data:`FEWEST`
-        evaluations.
+        ``evaluations``; ``best_step`` and ``last_step``; ``slope``, by how much F1 rose per tenth
+        of the training over the evaluations of its last half (at least the last :data:`FEWEST`;
+        least squares), and ``error``, the standard error of that; ``flat``, whether it was stopped
+        or the slope plus one standard error is no more than :data:`RISE`, and had learnt anything.
+        The last three are None where there are fewer than :data:`FEWEST` evaluations.
     """
     points = [(row["step"], row["f1"]) for row in history if "f1" in row]
     found: dict[str, Any] = {"evaluations": len(points), "slope": None, "error": None}
@@ -55,11 +56,16 @@ def convergence(history: Sequence[Mapping[str, Any]], stopped: bool = False) -> 
     error = math.sqrt(left / (len(late) - 2) / spread)
     found |= {"slope": slope * last / 10, "error": error * last / 10}
     resting = stopped and best not in points[-FEWEST:]
-    return {**found, "flat": best[1] > NOTHING and (resting or found["slope"] + found["error"] <= RISE)}
+    return {
+        **found,
+        "flat": best[1] > NOTHING and (resting or found["slope"] + found["error"] <= RISE),
+    }
 
 
 def doubled(
-    single: Mapping[str, Any], double: Mapping[str, Any], interval: tuple[float, float] | None = None
+    single: Mapping[str, Any],
+    double: Mapping[str, Any],
+    interval: tuple[float, float] | None = None,
 ) -> dict[str, Any]:
     """Return what twice the epochs brought of a training with one seed, from both provenances.
 
@@ -68,8 +74,8 @@ def doubled(
         interval: 90 % interval of the gain, from both predictions of the validation set.
 
     Returns:
-        ``gain`` of the best validation F1, its ``low`` and ``high`` where they are known, ``best_f1`` of the longer
-        training, its ``steps`` and ``epochs``.
+        ``gain`` of the best validation F1, its ``low`` and ``high`` where they are known,
+        ``best_f1`` of the longer training, its ``steps`` and ``epochs``.
     """
     gain = {"gain": double["best_f1"] - single["best_f1"]}
     if interval is not None:
@@ -77,13 +83,16 @@ def doubled(
     return gain | {name: double[name] for name in ("best_f1", "steps", "epochs")}
 
 
-def verdict(histories: Sequence[Mapping[str, Any]], twice: Mapping[str, Any] | None = None) -> str | None:
+def verdict(
+    histories: Sequence[Mapping[str, Any]], twice: Mapping[str, Any] | None = None
+) -> str | None:
     """Return how trainings ended that differ in their seed alone, None where that is not known.
 
-    Where twice the epochs were tried, the trainings converged if the upper end of the interval of the gain is below
-    :data:`MARGIN`, and were still rising if the gain is not. Else the mean slope decides, plus one standard error: a
-    row shows the mean of its trainings, and each slope alone is that of few evaluations. One that was stopped rises no
-    more, however its last evaluations lie. One that has learnt nothing decides for all.
+    Where twice the epochs were tried, the trainings converged if the upper end of the interval of
+    the gain is below :data:`MARGIN`, and were still rising if the gain is not. Else the mean slope
+    decides, plus one standard error: a row shows the mean of its trainings, and each slope alone is
+    that of few evaluations. One that was stopped rises no more, however its last evaluations lie.
+    One that has learnt nothing decides for all.
 
     Args:
         histories: of each training what :func:`convergence` returns.
@@ -107,6 +116,10 @@ def verdict(histories: Sequence[Mapping[str, Any]], twice: Mapping[str, Any] | N
 
 
 def pace(said: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
-    """Return the mean slope of trainings, and the standard error of that mean; one that was stopped rises no more."""
+    """Return the mean slope of trainings, and the standard error of that mean; one that was
+    stopped rises no more.
+    """
     going = [each for each in said if not (each["flat"] and each["slope"] + each["error"] > RISE)]
-    return sum(each["slope"] for each in going) / len(said), math.hypot(*(each["error"] for each in going)) / len(said)
+    return sum(each["slope"] for each in going) / len(said), math.hypot(
+        *(each["error"] for each in going)
+    ) / len(said)

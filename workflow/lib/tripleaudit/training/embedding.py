@@ -1,8 +1,10 @@
-"""The rows of an encoder's embedding table that a training can reach, trained in the place of the whole table.
+"""The rows of an encoder's embedding table that a training can reach, trained in the place of the
+whole table.
 
-Adam without weight decay never moves a row that never had a gradient: both its moments are 0, and so is the step. On a
-CPU it passes over all rows all the same, though a corpus has a small part of a vocabulary. The other rows are left out
-of gradient, moments and step here; every weight is what it is without.
+Adam without weight decay never moves a row that never had a gradient: both its moments are 0, and
+so is the step. On a CPU it passes over all rows all the same, though a corpus has a small part of a
+vocabulary. The other rows are left out of gradient, moments and step here; every weight is what it
+is without.
 """
 
 import contextlib
@@ -24,11 +26,13 @@ logger = logging.getLogger(__name__)
 
 
 class EmbeddingRows(nn.Module):
-    """Stands in an encoder for its embedding table until :meth:`release`, with the rows of ``ids`` [n] to begin with.
+    """Stands in an encoder for its embedding table until :meth:`release`, with the rows of ``ids``
+    [n] to begin with.
 
     Attributes:
         table: the whole table; its rows at hand are as they were when it last stood in the encoder.
-        ids: of the rows at hand, rising, so that sums over rows are made in the table's order; saved with them.
+        ids: of the rows at hand, rising, so that sums over rows are made in the table's order;
+            saved with them.
         weight: [rows, H].
     """
 
@@ -36,7 +40,10 @@ class EmbeddingRows(nn.Module):
 
     def __init__(self, encoder: nn.Module, ids: Tensor):
         super().__init__()
-        self._outside = encoder, encoder.get_input_embeddings()  # in a tuple, no parts of this module
+        self._outside = (
+            encoder,
+            encoder.get_input_embeddings(),
+        )  # in a tuple, no parts of this module
         self.weight = nn.Parameter(torch.empty(0))
         self.register_buffer("ids", None)
         self._take(ids)
@@ -67,7 +74,12 @@ class EmbeddingRows(nn.Module):
         if not bool((self.positions[ids] < 0).any()):
             return
         self.table.weight[self.ids] = self.weight
-        before, shape, gradient, self.weight.grad = self.ids, self.weight.shape, self.weight.grad, None
+        before, shape, gradient, self.weight.grad = (
+            self.ids,
+            self.weight.shape,
+            self.weight.grad,
+            None,
+        )
         self._take(torch.cat([before, ids.flatten()]))
 
         def wider(rows: Tensor) -> Tensor:
@@ -99,7 +111,9 @@ class EmbeddingRows(nn.Module):
         self.padding = None if padding is None else int(self.positions[padding])
         self.weight.data = self.table.weight.detach()[self.ids]
 
-    def _load_from_state_dict(self, state_dict: Mapping[str, Tensor], prefix: str, *rest: Any) -> None:
+    def _load_from_state_dict(
+        self, state_dict: Mapping[str, Tensor], prefix: str, *rest: Any
+    ) -> None:
         self._take(state_dict[f"{prefix}ids"])  # of a checkpoint, which may have more
         super()._load_from_state_dict(state_dict, prefix, *rest)
 
@@ -109,16 +123,26 @@ def whole(rows: EmbeddingRows | None) -> AbstractContextManager[None]:
     return contextlib.nullcontext() if rows is None else rows.whole()
 
 
-def embedding_rows(model: Extractor, dataset: TrainingSentences, settings: TrainingSettings) -> EmbeddingRows | None:
-    """Leave the rows that a training cannot reach out of it; None where the whole table is trained, and log why."""
+def embedding_rows(
+    model: Extractor, dataset: TrainingSentences, settings: TrainingSettings
+) -> EmbeddingRows | None:
+    """Leave the rows that a training cannot reach out of it; None where the whole table is
+    trained, and log why.
+    """
     if reason := _against(model, settings):
         logger.info("the whole embedding table is trained: %s", reason)
         return None
     ids = [torch.from_numpy(example.alignment.input_ids) for example in dataset.examples]
     if dataset.noise is not None:
-        ids += [torch.from_numpy(each.input_ids) for each in model.aligner.align(dataset.noise.words)]
+        ids += [
+            torch.from_numpy(each.input_ids) for each in model.aligner.align(dataset.noise.words)
+        ]
     rows = EmbeddingRows(model.encoder, torch.cat([*ids, model.extra_token_ids().flatten()]))
-    logger.info("%d of %d rows of the embedding table can occur and are trained", len(rows.ids), len(rows.positions))
+    logger.info(
+        "%d of %d rows of the embedding table can occur and are trained",
+        len(rows.ids),
+        len(rows.positions),
+    )
     return rows
 
 

@@ -13,7 +13,8 @@ FAR = 1_000_000  # steps after which both bias corrections of Adam are exactly 1
 
 
 def parameter_groups(model: nn.Module, settings: TrainingSettings) -> list[dict]:
-    """Return up to four groups: encoder and head, each with and without weight decay; ``role`` says which.
+    """Return up to four groups: encoder and head, each with and without weight decay; ``role`` says
+    which.
 
     Biases and normalisation weights (all vectors) have no decay. Empty groups are left out.
     """
@@ -46,7 +47,9 @@ def make_optimizer(model: nn.Module, settings: TrainingSettings) -> torch.optim.
     if settings.optimizer == "adam" and settings.adam_bias_correction:
         return torch.optim.Adam(groups, **options)
     optimizer = torch.optim.AdamW(groups, **options)
-    if not settings.adam_bias_correction:  # the BertAdam of the first BERT code base (epsilon outside the root)
+    if (
+        not settings.adam_bias_correction
+    ):  # the BertAdam of the first BERT code base (epsilon outside the root)
         for parameter in (each for group in groups for each in group["params"]):
             step = torch.full((), float(FAR), device=parameter.device)
             moments = {name: torch.zeros_like(parameter) for name in ("exp_avg", "exp_avg_sq")}
@@ -57,7 +60,9 @@ def make_optimizer(model: nn.Module, settings: TrainingSettings) -> torch.optim.
 def schedule_factor(
     settings: TrainingSettings, kind: str, steps: int, steps_per_epoch: float
 ) -> Callable[[int], float]:
-    """Return the factor on the learning rate as a function of the number of steps done (see ``TrainingSettings``)."""
+    """Return the factor on the learning rate as a function of the number of steps done (see
+    ``TrainingSettings``).
+    """
     warm = round(settings.warmup * steps)
     points = [(epoch * steps_per_epoch, factor) for epoch, factor in settings.learning_rate_points]
 
@@ -88,15 +93,22 @@ def _interpolated(points: list[tuple[float, float]], step: float) -> float:
 
 
 class Rates:
-    """The learning rates of all parameter groups, as the settings' schedules scale them; the head may have its own."""
+    """The learning rates of all parameter groups, as the settings' schedules scale them; the
+    head may have its own.
+    """
 
     def __init__(
-        self, optimizer: torch.optim.Optimizer, settings: TrainingSettings, steps: int, steps_per_epoch: float
+        self,
+        optimizer: torch.optim.Optimizer,
+        settings: TrainingSettings,
+        steps: int,
+        steps_per_epoch: float,
     ):
         kinds = {"encoder": settings.schedule, "head": settings.head_schedule or settings.schedule}
         self.full = [float(group["lr"]) for group in optimizer.param_groups]
         self.factors = [
-            schedule_factor(settings, kinds[group["role"]], steps, steps_per_epoch) for group in optimizer.param_groups
+            schedule_factor(settings, kinds[group["role"]], steps, steps_per_epoch)
+            for group in optimizer.param_groups
         ]
 
     def at(self, step: int) -> list[float]:
@@ -106,12 +118,14 @@ class Rates:
 
 @torch.no_grad()
 def clip_gradients(
-    parameters: Iterable[nn.Parameter], settings: TrainingSettings, fused: torch.optim.Optimizer | None = None
+    parameters: Iterable[nn.Parameter],
+    settings: TrainingSettings,
+    fused: torch.optim.Optimizer | None = None,
 ) -> Tensor | None:
     """Clip as the settings say; returns the ``global`` gradient norm before, None for other kinds.
 
-    On a CPU gradients within the bound are left alone: a factor of 1 would cost as much as any other. A ``fused``
-    optimiser divides by the excess itself, in its one pass over all gradients.
+    On a CPU gradients within the bound are left alone: a factor of 1 would cost as much as any
+    other. A ``fused`` optimiser divides by the excess itself, in its one pass over all gradients.
     """
     if settings.clip == "parameter":
         return clip_each(parameters, settings.clip_norm)
@@ -136,7 +150,10 @@ def clip_each(parameters: Iterable[nn.Parameter], bound: float) -> None:
     norms = torch._foreach_norm(gradients)
     if not on_device(norms[0]):
         exceeding = [number for number, norm in enumerate(norms) if not norm <= bound]
-        gradients, norms = [gradients[number] for number in exceeding], [norms[number] for number in exceeding]
+        gradients, norms = (
+            [gradients[number] for number in exceeding],
+            [norms[number] for number in exceeding],
+        )
     if gradients:
         factors = torch.clamp(bound / (torch.stack(norms) + 1e-6), max=1.0)
         torch._foreach_mul_(gradients, list(factors.unbind()))

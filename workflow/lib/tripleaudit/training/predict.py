@@ -1,4 +1,6 @@
-"""Prediction of several test sets in one process: a model is loaded once, and equal texts are predicted once."""
+"""Prediction of several test sets in one process: a model is loaded once, and equal texts are
+predicted once.
+"""
 
 import logging
 import time
@@ -27,7 +29,9 @@ def load_gate(folder: Path) -> Extractor:
     """
     gate = load_extractor(folder)
     if gate.kind != "classifier":
-        raise UserError(f"{folder}: holds the extractor {gate.name}, expected a zero-cardinality classifier")
+        raise UserError(
+            f"{folder}: holds the extractor {gate.name}, expected a zero-cardinality classifier"
+        )
     return gate
 
 
@@ -40,18 +44,28 @@ def predict_files(
 ) -> None:
     """Predict stored sentences, each test set with a sidecar ``<out>.provenance.json``.
 
-    Of a classifier clue words are stored, too (:meth:`~tripleaudit.extractors.zcc.ZCC.clues`); finding them is not
-    part of the time.
+    Of a classifier clue words are stored, too (:meth:`~tripleaudit.extractors.zcc.ZCC.clues`);
+    finding them is not part of the time.
 
     Args:
         model: loaded from ``folder``, which the sidecar names.
         files: test sets, and where the predictions of each go.
-        schema_of_test: ask for the relations of the sets' triples, and no others (:meth:`Extractor.set_schema`).
+        schema_of_test: ask for the relations of the sets' triples, and no others
+            (:meth:`Extractor.set_schema`).
     """
     start = time.monotonic()
     sets = [load_set(path) for path, _ in files]
     if schema_of_test:
-        model.set_schema(sorted({triple.relation for each in sets for sentence in each for triple in sentence.triples}))
+        model.set_schema(
+            sorted(
+                {
+                    triple.relation
+                    for each in sets
+                    for sentence in each
+                    for triple in sentence.triples
+                }
+            )
+        )
     for (path, _), sentences in zip(files, sets, strict=True):
         report_unknown_relations(sentences, model.config.relations, path.name)
     texts, ids = ([getattr(each, name) for own in sets for each in own] for name in ("text", "id"))
@@ -69,15 +83,24 @@ def predict_files(
         record = provenance(
             command="predict",
             inputs={"data": path, "model": folder / "model.safetensors"},
-            settings={"batch_size": batch_size, **({"schema": model.config.relations} if schema_of_test else {})},
+            settings={
+                "batch_size": batch_size,
+                **({"schema": model.config.relations} if schema_of_test else {}),
+            },
             seed=None,
             device=str(model.device),
             seconds=seconds,
         )
-        write_json(target.with_name(target.name + ".provenance.json"), {"extractor": model.name, **record, **took})
+        write_json(
+            target.with_name(target.name + ".provenance.json"),
+            {"extractor": model.name, **record, **took},
+        )
         if model.kind == "classifier":
             found = model.clues([sentence.text for sentence in sentences], batch_size)
             rows = zip(result, sentences, strict=True)
-            write_jsonl(target, ({**row, "clue": found[s.text]} if s.text in found else row for row, s in rows))
+            write_jsonl(
+                target,
+                ({**row, "clue": found[s.text]} if s.text in found else row for row, s in rows),
+            )
         else:
             save_sentences(target, result)

@@ -45,13 +45,16 @@ NOT_TRAINING = ("model", "noising", "encoder_layers", "double")
 Score = Callable[[Sequence[Sentence], Sequence[Sentence]], dict[str, float]]
 
 
-def split_settings(values: Mapping[str, Any], extractor: type[Extractor], implied: Mapping[str, Any]):
+def split_settings(
+    values: Mapping[str, Any], extractor: type[Extractor], implied: Mapping[str, Any]
+):
     """Sort the settings of one training, checked.
 
     Args:
-        values: fields of ``TrainingSettings``, ``model`` (fields of the extractor's config class), ``noising`` (fields
-            of ``NoiseSettings``; missing or null trains without), ``encoder_layers`` and ``double`` (true trains twice
-            as long, to see what that gains, and keeps no model).
+        values: fields of ``TrainingSettings``, ``model`` (fields of the extractor's config class),
+            ``noising`` (fields of ``NoiseSettings``; missing or null trains without),
+            ``encoder_layers`` and ``double`` (true trains twice as long, to see what that gains,
+            and keeps no model).
         extractor: whose ``settings.training_defaults`` fill what ``values`` leaves out.
         implied: config fields that follow from the extractor's name.
 
@@ -63,8 +66,13 @@ def split_settings(values: Mapping[str, Any], extractor: type[Extractor], implie
     """
     own = {**implied, **(values.get("model") or {})}
     training = {name: value for name, value in values.items() if name not in NOT_TRAINING}
-    settings = TrainingSettings.checked({**extractor.settings.training_defaults, **training}, "training")
-    if settings.unit == "instances" and extractor.instance_count.__func__ is Extractor.instance_count.__func__:
+    settings = TrainingSettings.checked(
+        {**extractor.settings.training_defaults, **training}, "training"
+    )
+    if (
+        settings.unit == "instances"
+        and extractor.instance_count.__func__ is Extractor.instance_count.__func__
+    ):
         raise UserError(
             f"training/unit: {extractor.name} makes one instance of a sentence; instances are for tdeer and prgc"
         )
@@ -89,13 +97,16 @@ def train_to(
     seed: int,
     score: Score,
     inputs: Mapping[str, Path],
-    on: Callable[[], AbstractContextManager[torch.device]] = lambda: contextlib.nullcontext(torch.device("cpu")),
+    on: Callable[[], AbstractContextManager[torch.device]] = lambda: contextlib.nullcontext(
+        torch.device("cpu")
+    ),
 ) -> ExtractorTrainer:
     """Train an extractor or classifier and save it to ``out``.
 
-    Writes ``model.safetensors``, ``config.json``, the tokenizer, ``history.jsonl`` and ``provenance.json``; of a
-    training of twice the epochs (``double``) only the last two.
-    Checkpoints lie in ``out/checkpoints`` until the model is saved; ``out/.lock`` keeps others out meanwhile.
+    Writes ``model.safetensors``, ``config.json``, the tokenizer, ``history.jsonl`` and
+    ``provenance.json``; of a training of twice the epochs (``double``) only the last two.
+    Checkpoints lie in ``out/checkpoints`` until the model is saved; ``out/.lock`` keeps others out
+    meanwhile.
 
     Args:
         name: of the extractor, such as ``casrel`` or ``zcc-binary``.
@@ -106,8 +117,8 @@ def train_to(
         on: takes the device, when all that the host does before is done, and gives it back.
 
     Raises:
-        UserError: bad settings, data or encoder; all are checked before training starts. Or another process trains
-            into ``out``.
+        UserError: bad settings, data or encoder; all are checked before training starts. Or another
+            process trains into ``out``.
     """
     start = time.monotonic()
     extractor, implied = resolve(name)
@@ -116,7 +127,9 @@ def train_to(
         importlib.import_module(settings.report_to)  # is it installed?
     relations = sorted({triple.relation for sentence in train for triple in sentence.triples})
     if not relations:
-        raise UserError("the training set has no triples; expected at least one sentence with a triple")
+        raise UserError(
+            "the training set has no triples; expected at least one sentence with a triple"
+        )
     if own.get("words", "auto") == "auto":
         own["words"] = choose_words(train)
     torch.manual_seed(seed)
@@ -133,7 +146,9 @@ def train_to(
         "seed": seed,
         "inputs": {role: sha256(path) for role, path in sorted(inputs.items())},
         "encoder": sha256(encoder / "model.safetensors"),
-        "code": code.digest_of("commands.train", files=filter(None, [Path(getfile(extractor)).resolve(), rule.file])),
+        "code": code.digest_of(
+            "commands.train", files=filter(None, [Path(getfile(extractor)).resolve(), rule.file])
+        ),
     }
     encoder_facts = describe_encoder(encoder, model)
     claim = partial(outputs.claim, f"train {out}", json.dumps(fingerprint, sort_keys=True))
@@ -156,7 +171,9 @@ def train_to(
             )
             types: dict[str, Any] = {}
             if model.kind == "extractor":
-                types = learn_types(model, train, batch_size=settings.evaluation_batch_size, seed=seed)
+                types = learn_types(
+                    model, train, batch_size=settings.evaluation_batch_size, seed=seed
+                )
             model.cpu()
         counts = dict(dataset.counts)
         if noise is not None:
@@ -189,8 +206,9 @@ def describe_encoder(folder: Path, model: Extractor) -> dict[str, Any]:
 
     Args:
         folder: of the pre-trained encoder; its name is the encoder's name.
-        model: the untrained extractor. The parameters are those of its encoder, after layers and pooler that it does
-            not use have been removed, and before rows of the embedding that do not occur are removed.
+        model: the untrained extractor. The parameters are those of its encoder, after layers and
+            pooler that it does not use have been removed, and before rows of the embedding that do
+            not occur are removed.
     """
     return {
         "name": Path(folder).resolve().name,
@@ -199,7 +217,9 @@ def describe_encoder(folder: Path, model: Extractor) -> dict[str, Any]:
     }
 
 
-def validation(model: Extractor, valid: Sequence[Sentence], settings: TrainingSettings, score: Score) -> Validate:
+def validation(
+    model: Extractor, valid: Sequence[Sentence], settings: TrainingSettings, score: Score
+) -> Validate:
     """Return the function that scores a model on the validation set; texts are aligned once."""
     texts = [sentence.text for sentence in valid]
     alignments = model.aligner.aligned(texts)
@@ -221,7 +241,8 @@ def entity_f1(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> float:
     correct = total = 0
     for both in zip(gold, predicted, strict=True):
         own, other = (
-            {span.text for triple in sentence.triples for span in (triple.subject, triple.object)} for sentence in both
+            {span.text for triple in sentence.triples for span in (triple.subject, triple.object)}
+            for sentence in both
         )
         correct, total = correct + len(own & other), total + len(own) + len(other)
     return 2 * correct / max(1, total)
@@ -243,7 +264,9 @@ def _facts(result: ExtractorTrainer) -> dict[str, Any]:
     }
 
 
-def _save(out: Path, model: Extractor | None, history: list[dict[str, Any]], record: Mapping[str, Any]) -> None:
+def _save(
+    out: Path, model: Extractor | None, history: list[dict[str, Any]], record: Mapping[str, Any]
+) -> None:
     """Write everything to a folder inside ``out`` first, so that the model appears whole."""
     fresh = out / CHECKPOINTS / "final"
     with storage.whole_folder(fresh):

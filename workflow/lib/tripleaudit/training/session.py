@@ -1,4 +1,6 @@
-"""What a process that runs a model sets up and says once: threads, log lines, quiet libraries, unknown relations."""
+"""What a process that runs a model sets up and says once: threads, log lines, quiet libraries,
+unknown relations.
+"""
 
 import contextlib
 import logging
@@ -16,24 +18,33 @@ from tripleaudit.corpora.model import Sentence
 
 logger = logging.getLogger(__name__)
 
-WORKSPACE = 2**26  # bytes that CUDA's libraries want at least, asked for at once: a device that is full says so here
+WORKSPACE = (
+    2**26
+)  # bytes that CUDA's libraries want at least, asked for at once: a device that is full says so here
 
 
 def set_up(threads: int = 0, level: int = logging.INFO) -> None:
-    """Log to standard error with times, silence libraries, bound PyTorch's CPU threads, keep freed memory.
+    """Log to standard error with times, silence libraries, bound PyTorch's CPU threads, keep freed
+    memory.
 
     Args:
         threads: CPU threads; 0 leaves PyTorch's choice.
         level: of the log.
     """
     logging.basicConfig(
-        level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", force=True
+        level=logging.WARNING,
+        stream=sys.stderr,
+        format="%(asctime)s %(message)s",
+        datefmt="%H:%M:%S",
+        force=True,
     )
     logging.getLogger("tripleaudit").setLevel(level)
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     # weights of an LSTM that are padded for each batch cannot lie in one piece
-    warnings.filterwarnings("ignore", "RNN module weights are not part of single contiguous chunk of memory")
+    warnings.filterwarnings(
+        "ignore", "RNN module weights are not part of single contiguous chunk of memory"
+    )
     if threads > 0:
         torch.set_num_threads(threads)
     keep_freed_memory()
@@ -43,13 +54,16 @@ def device(gpu: str) -> torch.device:
     """Return where a model runs.
 
     Args:
-        gpu: ``auto`` is the first GPU where there is one, else the CPU; ``0`` is the CPU, ``1`` the first GPU.
+        gpu: ``auto`` is the first GPU where there is one, else the CPU; ``0`` is the CPU, ``1`` the
+            first GPU.
 
     Raises:
         UserError: a GPU is asked for and there is none, or other programs fill it.
     """
     if gpu == "1" and not torch.cuda.is_available():
-        raise UserError("a GPU was asked for, but PyTorch sees none; expected a CUDA device, or --gpu 0")
+        raise UserError(
+            "a GPU was asked for, but PyTorch sees none; expected a CUDA device, or --gpu 0"
+        )
     wanted = gpu == "1" or (gpu == "auto" and torch.cuda.is_available())
     if not wanted:
         return torch.device("cpu")
@@ -69,15 +83,21 @@ def device(gpu: str) -> torch.device:
 
 @contextlib.contextmanager
 def taken(gpu: str) -> Iterator[torch.device]:
-    """Take a device for as long as the block runs, and wait until one is free; entered when the host's work is done."""
+    """Take a device for as long as the block runs, and wait until one is free; entered when the
+    host's work is done.
+    """
     with gpu_slot(gpu):
         yield device(gpu)
 
 
-def report_unknown_relations(sentences: Sequence[Sentence], relations: Sequence[str], split: str) -> None:
+def report_unknown_relations(
+    sentences: Sequence[Sentence], relations: Sequence[str], split: str
+) -> None:
     """Log gold relations that a model cannot predict: they count as misses."""
     known = set(relations)
-    unknown = [t.relation for sentence in sentences for t in sentence.triples if t.relation not in known]
+    unknown = [
+        t.relation for sentence in sentences for t in sentence.triples if t.relation not in known
+    ]
     if unknown:
         names = sorted(set(unknown))
         logger.warning(

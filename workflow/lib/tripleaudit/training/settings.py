@@ -28,13 +28,18 @@ TRACKERS = ("none", "trackio", "wandb")
 
 
 _POINT = Annotated[list[float], Field(min_length=2, max_length=2)] | tuple[float, float]
-POINTS = form("[[epoch, factor], …]", list[_POINT] | tuple[_POINT, ...], {"type": "array", "items": {"type": "array"}})
+POINTS = form(
+    "[[epoch, factor], …]",
+    list[_POINT] | tuple[_POINT, ...],
+    {"type": "array", "items": {"type": "array"}},
+)
 
 
 class TrainingSettings(Section):
     """How an extractor is trained; an extractor's ``training_defaults`` replace these defaults.
 
-    This is the one definition of these keys: a study's sections ``training`` and ``extractors`` are made from it.
+    This is the one definition of these keys: a study's sections ``training`` and ``extractors`` are
+    made from it.
     """
 
     epochs: Number = 10
@@ -109,18 +114,25 @@ class TrainingSettings(Section):
         return self.precision == "bf16"
 
     def doubled(self) -> Self:
-        """Return the settings of a training of twice the epochs, or steps, that nothing stops early.
+        """Return the settings of a training of twice the epochs, or steps, that nothing stops
+        early.
 
         What a schedule says of epochs is stretched with it.
         """
         points = tuple((2 * epoch, factor) for epoch, factor in self.learning_rate_points)
         longer = {"epochs": 2 * self.epochs, "max_steps": 2 * self.max_steps, "patience": 0}
         return self.model_copy(
-            update={**longer, "learning_rate_points": points, "restart_epochs": 2 * self.restart_epochs}
+            update={
+                **longer,
+                "learning_rate_points": points,
+                "restart_epochs": 2 * self.restart_epochs,
+            }
         )
 
     def contradictions(self) -> Iterator[str]:
-        """Yield the key and a sentence for each setting that fits its range but not another setting."""
+        """Yield the key and a sentence for each setting that fits its range but not another
+        setting.
+        """
         if self.evaluate_from > self.epochs and not self.max_steps:
             yield (
                 f"evaluate_from: the first evaluation is after epoch {self.evaluate_from}, but the training has "
@@ -130,8 +142,13 @@ class TrainingSettings(Section):
             yield "learning_rate_points: the schedule 'steps' needs them; expected [[epoch, factor], …]"
 
     def idle(self) -> Iterator[tuple[str, str]]:
-        """Yield the key of each setting that nothing reads among the others, and what would read it."""
-        for key, schedule in (("learning_rate_points", "steps"), ("restart_epochs", "cosine_restarts")):
+        """Yield the key of each setting that nothing reads among the others, and what would read
+        it.
+        """
+        for key, schedule in (
+            ("learning_rate_points", "steps"),
+            ("restart_epochs", "cosine_restarts"),
+        ):
             if schedule not in (self.schedule, self.head_schedule):
                 yield key, f"schedule: {schedule}"
         if self.clip == "none":

@@ -1,8 +1,9 @@
 """One training step: forward, loss, backward, clipping and optimiser.
 
-On a GPU all of it is one launch: batches have one of a few static shapes, and for each of them the step is captured
-once as a CUDA graph and then replayed. What differs from step to step (the batch, learning rates, scheduled numbers)
-lies in one buffer that one copy fills; dropout's random numbers advance inside the graph.
+On a GPU all of it is one launch: batches have one of a few static shapes, and for each of them the
+step is captured once as a CUDA graph and then replayed. What differs from step to step (the batch,
+learning rates, scheduled numbers) lies in one buffer that one copy fills; dropout's random numbers
+advance inside the graph.
 """
 
 import contextlib
@@ -44,11 +45,16 @@ class Packed:
 
     def views(self, buffer: Tensor) -> dict[str, Tensor]:
         """The tensors of this layout in ``buffer``."""
-        return {name: buffer[at : at + size].view(dtype).view(shape) for name, dtype, shape, at, size in self.layout}
+        return {
+            name: buffer[at : at + size].view(dtype).view(shape)
+            for name, dtype, shape, at, size in self.layout
+        }
 
 
 def pack(batch: Mapping[str, Tensor], pinned: bool) -> Packed:
-    """Put the tensors of a batch behind one another, in page-locked memory if a GPU is to read them."""
+    """Put the tensors of a batch behind one another, in page-locked memory if a GPU is to read
+    them.
+    """
     layout, at = [], 0
     arrays = [value.numpy() for value in batch.values()]
     for (name, value), array in zip(batch.items(), arrays, strict=True):
@@ -71,26 +77,42 @@ class Step:
         static: whether batches must have static shapes.
         bf16: as given.
         total: sum of the losses since it was last set to 0, a scalar on the device.
-        norm: gradient norm before the last clipping, a scalar on the device; None where it is not computed.
+        norm: gradient norm before the last clipping, a scalar on the device; None where it is not
+            computed.
     """
 
-    def __init__(self, model: Extractor, optimizer: torch.optim.Optimizer, settings: TrainingSettings, bf16: bool):
+    def __init__(
+        self,
+        model: Extractor,
+        optimizer: torch.optim.Optimizer,
+        settings: TrainingSettings,
+        bf16: bool,
+    ):
         self.model, self.optimizer, self.settings = model, optimizer, settings
         self.static = type(model).static and formulation.on_device(model.device)
         self.bf16 = bf16
-        self.autocast = functools.partial(torch.autocast, model.device.type, torch.bfloat16, enabled=bf16)
+        self.autocast = functools.partial(
+            torch.autocast, model.device.type, torch.bfloat16, enabled=bf16
+        )
         self.total = torch.zeros((), device=model.device)
         self.norm: Tensor | None = None
 
-    def __call__(self, batch: Mapping[str, Tensor] | Packed, share: int = 1, last: bool = True) -> None:
-        """Take in one batch from the loader; static ones are packed and carry ``learning_rates`` [groups].
+    def __call__(
+        self, batch: Mapping[str, Tensor] | Packed, share: int = 1, last: bool = True
+    ) -> None:
+        """Take in one batch from the loader; static ones are packed and carry ``learning_rates``
+        [groups].
 
-        It is one of ``share`` of the optimiser's step, by which the loss is divided; the ``last`` updates the weights.
+        It is one of ``share`` of the optimiser's step, by which the loss is divided; the ``last``
+        updates the weights.
         """
         if isinstance(batch, Packed):
             batch = batch.views(batch.buffer.to(self.model.device, non_blocking=True))
         else:
-            batch = {name: value.to(self.model.device, non_blocking=True) for name, value in batch.items()}
+            batch = {
+                name: value.to(self.model.device, non_blocking=True)
+                for name, value in batch.items()
+            }
         self._run(batch, share, last)
 
     def _run(self, batch: dict[str, Tensor], share: int, last: bool) -> None:
@@ -106,7 +128,9 @@ class Step:
         self.total += loss.detach()
         if not last:
             return
-        norm = clip_gradients(self.model.parameters(), self.settings, self.optimizer if self.static else None)
+        norm = clip_gradients(
+            self.model.parameters(), self.settings, self.optimizer if self.static else None
+        )
         if norm is not None:
             self.norm = norm if self.norm is None else self.norm.copy_(norm)
         self.optimizer.step()
@@ -117,7 +141,9 @@ class Step:
 
 
 class _Bucket:
-    """The batches of one layout: their buffer on the device, and the step that was captured on it."""
+    """The batches of one layout: their buffer on the device, and the step that was captured on
+    it.
+    """
 
     def __init__(self, batch: Packed, device: torch.device):
         self.buffer = torch.empty_like(batch.buffer, device=device)
@@ -129,8 +155,9 @@ class _Bucket:
 class CapturedStep(Step):
     """Replays training steps as CUDA graphs.
 
-    The first batch of a layout runs operator by operator, which warms up what is made once; the second one is captured.
-    Must be made and called in one stream other than the default one (:func:`captured_stream`).
+    The first batch of a layout runs operator by operator, which warms up what is made once; the
+    second one is captured. Must be made and called in one stream other than the default one
+    (:func:`captured_stream`).
     """
 
     def __init__(self, *arguments, **options):
@@ -170,7 +197,8 @@ class CapturedStep(Step):
             finally:
                 graph.capture_end()
         except RuntimeError as error:
-            # a capture that failed leaves the random numbers to itself: neither operators nor graphs may draw any more
+            # a capture that failed leaves the random numbers to itself: neither operators nor
+            # graphs may draw any more
             generator.graphsafe_set_state(before)
             self._give_up(error.__context__ or error)
             return
@@ -178,18 +206,22 @@ class CapturedStep(Step):
         self.graphs += 1
         if self.graphs == MOST_GRAPHS:
             logger.info(
-                "%d shapes of batches are captured; further ones are launched operator by operator", self.graphs
+                "%d shapes of batches are captured; further ones are launched operator by operator",
+                self.graphs,
             )
 
     def _give_up(self, error: BaseException) -> None:
-        """Go on without graphs, those included that were captured before; nothing of the failed one was computed."""
+        """Go on without graphs, those included that were captured before; nothing of the failed
+        one was computed.
+        """
         self.possible = False
         for bucket in self.buckets.values():
             bucket.graph = None
         if self.settings.accumulation == 1:  # else they are sums that the graph would have added to
             self.optimizer.zero_grad(set_to_none=True)
         logger.warning(
-            "a training step cannot be captured, so operators are launched one by one: %s", first_line(error)
+            "a training step cannot be captured, so operators are launched one by one: %s",
+            first_line(error),
         )
 
     def _clear(self) -> None:
@@ -199,7 +231,9 @@ class CapturedStep(Step):
             super()._clear()
 
 
-def make_step(model: Extractor, optimizer: torch.optim.Optimizer, settings: TrainingSettings, bf16: bool) -> Step:
+def make_step(
+    model: Extractor, optimizer: torch.optim.Optimizer, settings: TrainingSettings, bf16: bool
+) -> Step:
     """Return the fastest step that this model and device allow, and log which it is."""
     if model.device.type == "cuda":
         if type(model).static:
@@ -212,8 +246,8 @@ def make_step(model: Extractor, optimizer: torch.optim.Optimizer, settings: Trai
 def captured_stream(device: torch.device):
     """Run the block in a stream of its own on a GPU, where it may be captured.
 
-    Python's threads change places more often meanwhile: the one that launches steps must not wait for milliseconds
-    until the one that prepares batches lets go.
+    Python's threads change places more often meanwhile: the one that launches steps must not wait
+    for milliseconds until the one that prepares batches lets go.
     """
     if device.type != "cuda":
         yield
@@ -230,6 +264,11 @@ def captured_stream(device: torch.device):
 
 
 def scalars(model: nn.Module, rates: list[float], step: int) -> dict[str, Tensor]:
-    """What a static batch carries besides sentences: learning rates and the numbers of :meth:`Extractor.schedule`."""
-    values = {name: torch.tensor(value, dtype=torch.float32) for name, value in model.schedule(step).items()}
+    """What a static batch carries besides sentences: learning rates and the numbers of
+    :meth:`Extractor.schedule`.
+    """
+    values = {
+        name: torch.tensor(value, dtype=torch.float32)
+        for name, value in model.schedule(step).items()
+    }
     return {RATES: torch.from_numpy(np.array(rates, dtype=np.float32)), **values}

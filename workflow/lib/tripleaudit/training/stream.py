@@ -1,4 +1,6 @@
-"""Extraction from a stream of sentences of any length, in constant memory, with or without a classifier before it."""
+"""Extraction from a stream of sentences of any length, in constant memory, with or without a
+classifier before it.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +18,9 @@ WINDOW = 4096  # sentences that are read before the first of them is predicted
 
 
 class Extracted(NamedTuple):
-    """A predicted sentence; ``gate`` is the classifier's score that it has triples, None without a classifier."""
+    """A predicted sentence; ``gate`` is the classifier's score that it has triples, None without
+    a classifier.
+    """
 
     sentence: Sentence
     gate: float | None = None
@@ -27,8 +31,8 @@ class Account:
     """What happened to the sentences of a stream so far.
 
     Attributes:
-        counts: ``sentences`` read, ``let_through`` to the extractor, ``cut`` of these to the encoder's limit,
-            ``with_triples``, and ``triples``.
+        counts: ``sentences`` read, ``let_through`` to the extractor, ``cut`` of these to the
+            encoder's limit, ``with_triples``, and ``triples``.
         relations: triples of each relation.
         clock: of ``tokenisation``, ``gate`` and ``extraction`` (the models and their decoding).
     """
@@ -41,12 +45,14 @@ class Account:
 class Stream:
     """Predicts sentences window by window.
 
-    Memory is that of one window, however long the stream is. Batches are made within a window: sentences of similar
-    length together, equal texts once.
+    Memory is that of one window, however long the stream is. Batches are made within a window:
+    sentences of similar length together, equal texts once.
 
     Args:
-        model: an extractor, or whatever has its ``extract``; without ``aligner`` it reads texts and no tokens.
-        gate: a zero-cardinality classifier; only what passes it reaches the extractor, the rest gets no triples.
+        model: an extractor, or whatever has its ``extract``; without ``aligner`` it reads texts and
+            no tokens.
+        gate: a zero-cardinality classifier; only what passes it reaches the extractor, the rest
+            gets no triples.
         threshold: a sentence passes the gate if its score is greater.
     """
 
@@ -60,12 +66,22 @@ class Stream:
         threshold: float = THRESHOLD,
     ):
         self.model, self.gate = model, gate
-        self.batch_size, self.window, self.threshold = batch_size, max(window, batch_size), threshold
+        self.batch_size, self.window, self.threshold = (
+            batch_size,
+            max(window, batch_size),
+            threshold,
+        )
         self.account = Account()
-        self._shared = gate is not None and model.aligner is not None and same_tokens(gate.aligner, model.aligner)
+        self._shared = (
+            gate is not None
+            and model.aligner is not None
+            and same_tokens(gate.aligner, model.aligner)
+        )
 
     def extract(self, sentences: Iterable[Sentence]) -> Iterator[Extracted]:
-        """Yield every sentence with its predicted triples, in order; triples that it came with are not looked at."""
+        """Yield every sentence with its predicted triples, in order; triples that it came with
+        are not looked at.
+        """
         sentences = iter(sentences)
         while window := list(islice(sentences, self.window)):
             yield from self.predict(window)
@@ -78,7 +94,9 @@ class Stream:
         if gate is not None:
             with account.clock.timed("gate"):
                 scores = gate.decide(texts, self.batch_size, known)
-        kept = [number for number, score in enumerate(scores) if score is None or score > self.threshold]
+        kept = [
+            number for number, score in enumerate(scores) if score is None or score > self.threshold
+        ]
         texts, ids = [texts[number] for number in kept], [window[number].id for number in kept]
         if gate is not None and not self._shared:
             known = self._align(self.model.aligner, texts)
@@ -101,7 +119,13 @@ class Stream:
 
 
 def same_tokens(first: Aligner, second: Aligner) -> bool:
-    """Whether two aligners make the same tokens of every text, so that one tokenisation serves two models."""
-    if (first.limit, first.marker_id, first.words) != (second.limit, second.marker_id, second.words):
+    """Whether two aligners make the same tokens of every text, so that one tokenisation serves
+    two models.
+    """
+    if (first.limit, first.marker_id, first.words) != (
+        second.limit,
+        second.marker_id,
+        second.words,
+    ):
         return False
     return first.tokenizer.backend_tokenizer.to_str() == second.tokenizer.backend_tokenizer.to_str()

@@ -1,4 +1,6 @@
-"""Training one extractor: data order, schedule, validation by real decoding, early stopping, exact resuming."""
+"""Training one extractor: data order, schedule, validation by real decoding, early stopping,
+exact resuming.
+"""
 
 import logging
 import math
@@ -31,7 +33,9 @@ Validate = Callable[[Extractor], dict[str, float]]
 
 LOGS_PER_EPOCH = 10
 CPU = torch.device("cpu")
-NO_SKILL = 1e-4  # validation F1 below which patience does not run out (Wei et al. 2020, official code)
+NO_SKILL = (
+    1e-4  # validation F1 below which patience does not run out (Wei et al. 2020, official code)
+)
 
 
 @dataclass
@@ -39,8 +43,8 @@ class Progress:
     """How well a run has done so far, and how long it took.
 
     Attributes:
-        best_f1, best_step, best_epoch: of the best validation, by what ``select_by`` says (the mean where that is a
-            sum); its weights stay on the device.
+        best_f1, best_step, best_epoch: of the best validation, by what ``select_by`` says (the mean
+            where that is a sum); its weights stay on the device.
         reference: validation F1 that the next one must beat by ``min_delta`` to count as progress.
         stale: evaluations in a row without progress.
         training_seconds, validation_seconds: wall time over all parts of a resumed run.
@@ -79,8 +83,8 @@ class ExtractorTrainer:
 
     Attributes:
         step, epoch: optimiser steps and (parts of) epochs done; ``steps`` is how many are planned.
-        history: rows with ``step``, ``epoch``, ``seconds`` and either ``loss`` and ``learning_rate`` or ``f1``.
-        progress, best_weights: see :class:`Progress`.
+        history: rows with ``step``, ``epoch``, ``seconds`` and either ``loss`` and
+        ``learning_rate`` or ``f1``. progress, best_weights: see :class:`Progress`.
     """
 
     def __init__(
@@ -119,7 +123,11 @@ class ExtractorTrainer:
     @property
     def best_f1(self) -> float | None:
         """Validation triple F1 of the best epoch, whatever it was chosen by."""
-        best = [row["f1"] for row in self.history if "f1" in row and row["step"] == self.progress.best_step]
+        best = [
+            row["f1"]
+            for row in self.history
+            if "f1" in row and row["step"] == self.progress.best_step
+        ]
         return best[-1] if best else None
 
     def train(self) -> None:
@@ -145,18 +153,24 @@ class ExtractorTrainer:
     def _train_epoch(self, epoch: int) -> None:
         first = self.step % self.steps_per_epoch
         if not first and not self.update.static:
-            torch.empty((), dtype=torch.int64).random_()  # PyTorch's loader draws it, with which numbers were published
+            torch.empty(
+                (), dtype=torch.int64
+            ).random_()  # PyTorch's loader draws it, with which numbers were published
         ready = self._batches(epoch, first)
         accumulation, count = self.settings.accumulation, self.batches_per_epoch
         for number in range(first, self.steps_per_epoch):
             self.model.step = self.step
             if not self.update.static:  # a static batch brings its rates with it
-                for group, rate in zip(self.optimizer.param_groups, self.rates.at(self.step), strict=True):
+                for group, rate in zip(
+                    self.optimizer.param_groups, self.rates.at(self.step), strict=True
+                ):
                     group["lr"] = rate
             share = min(accumulation, count - number * accumulation)
             for position in range(1, share + 1):
                 batch = next(ready)
-                if self.rows is not None and isinstance(batch, dict):  # noise may make tokens that the corpus has not
+                if self.rows is not None and isinstance(
+                    batch, dict
+                ):  # noise may make tokens that the corpus has not
                     self.rows.admit(batch["input_ids"], self.optimizer)
                 self.update(batch, share, position == share)
             self.step += 1
@@ -169,11 +183,15 @@ class ExtractorTrainer:
         self._after_epoch(epoch + 1)
 
     def _batches(self, epoch: int, first: int) -> Iterator[dict[str, Tensor] | Packed]:
-        """The batches of an epoch from the step ``first`` on; for a GPU packed, ahead of their use."""
+        """The batches of an epoch from the step ``first`` on; for a GPU packed, ahead of their
+        use.
+        """
         settings, dataset = self.settings, self.dataset
         instances = dataset.instances() if settings.unit == "instances" else None
         own = {"grouped": settings.group_by_length, "instances": instances}
-        keys = batches(dataset.lengths, settings.batch_size, self.seed, epoch, **own)[first * settings.accumulation :]
+        keys = batches(dataset.lengths, settings.batch_size, self.seed, epoch, **own)[
+            first * settings.accumulation :
+        ]
         made = (self.collate([dataset[key] for key in each]) for each in keys)
         if not self.update.static:
             return made
@@ -188,7 +206,9 @@ class ExtractorTrainer:
         return ahead(packed()) if pinned else packed()
 
     def _after_step(self, last: bool) -> None:
-        """Log and save as the settings say; what comes at the end of an epoch comes after its validation."""
+        """Log and save as the settings say; what comes at the end of an epoch comes after its
+        validation.
+        """
         settings = self.settings
         self.lines.done = self.step
         if self.step % self.log_every == 0:
@@ -229,10 +249,15 @@ class ExtractorTrainer:
         self.report(self.history[-1])
 
     def evaluate(self) -> dict[str, float]:
-        """Decode the validation set, log its scores, and keep the weights if they are the best so far."""
+        """Decode the validation set, log its scores, and keep the weights if they are the best
+        so far.
+        """
         self._pass("training_seconds")
         size = None if on_device(self.device) else self.settings.evaluation_batch_size
-        with whole(self.rows), memory.out_of_memory_advice("validation", "evaluation_batch_size", size):
+        with (
+            whole(self.rows),
+            memory.out_of_memory_advice("validation", "evaluation_batch_size", size),
+        ):
             metrics = {name: float(value) for name, value in self.validate(self.model).items()}
         self.model.train()
         self._pass("validation_seconds")
@@ -240,7 +265,9 @@ class ExtractorTrainer:
         if self.progress.observe(chosen_by, self.step, self.epoch, self.settings):
             self.best_weights = None  # its memory serves again
             with whole(self.rows):
-                self.best_weights = {name: value.clone() for name, value in self.model.state_dict().items()}
+                self.best_weights = {
+                    name: value.clone() for name, value in self.model.state_dict().items()
+                }
         self._log(metrics)
         logger.info(
             "epoch %.1f, step %d: validation %s; best F1 %.4f", self.epoch, self.step,
@@ -250,7 +277,12 @@ class ExtractorTrainer:
 
     def _save(self) -> None:
         self._pass("training_seconds")
-        own = {"step": self.step, "epoch": self.epoch, "logged": self.logged, "history": self.history}
+        own = {
+            "step": self.step,
+            "epoch": self.epoch,
+            "logged": self.logged,
+            "history": self.history,
+        }
         run = {**own, "total": self.update.total.item(), "progress": asdict(self.progress)}
         checkpoints.save(self.folder, self.model, self.optimizer, self.best_weights, run)
         self.saved, self.save_due = time.monotonic(), False
@@ -288,10 +320,11 @@ def train_extractor(
     Args:
         model: an untrained extractor, made under ``seed``.
         seed: of data order, draws and dropout.
-        folder: for checkpoints; a run with the same ``fingerprint`` that was killed is continued from there and ends
-            with the weights that an uninterrupted run has. The caller removes it after saving the model.
-        validate: scores the model on the validation set, ``{"f1": …, …}``; None trains to the end and keeps the last
-            weights.
+        folder: for checkpoints; a run with the same ``fingerprint`` that was killed is continued
+            from there and ends with the weights that an uninterrupted run has. The caller removes
+            it after saving the model.
+        validate: scores the model on the validation set, ``{"f1": …, …}``; None trains to the end
+            and keeps the last weights.
         fingerprint: what decides the result; see :func:`tripleaudit.training.checkpoints.prepare`.
         report: gets each row of the history as it comes.
 
@@ -306,16 +339,29 @@ def train_extractor(
     model.config.bf16 = settings.bf16  # prediction keeps to it
     _, steps = epoch_sizes(dataset, settings)
     first_validation = settings.evaluate_from * steps
-    if validate is not None and settings.max_steps and settings.max_steps <= first_validation - steps:
+    if (
+        validate is not None
+        and settings.max_steps
+        and settings.max_steps <= first_validation - steps
+    ):
         raise UserError(
             f"training/evaluate_from: the first validation would follow epoch {settings.evaluate_from}, step "
             f"{first_validation}, but max_steps is {settings.max_steps}; expected more steps, or a lower evaluate_from"
         )
     checkpoint = checkpoints.prepare(folder, fingerprint or {})
     size = min(settings.batch_size, len(dataset))
-    with memory.out_of_memory_advice("training", "batch_size", size, keep=True), captured_stream(device):
+    with (
+        memory.out_of_memory_advice("training", "batch_size", size, keep=True),
+        captured_stream(device),
+    ):
         trainer = ExtractorTrainer(
-            model.to(device), dataset, settings, seed=seed, folder=folder, validate=validate, report=report
+            model.to(device),
+            dataset,
+            settings,
+            seed=seed,
+            folder=folder,
+            validate=validate,
+            report=report,
         )
         if checkpoint is not None:
             logger.info("resuming from %s", checkpoint.stem)

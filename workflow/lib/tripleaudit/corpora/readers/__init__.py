@@ -1,8 +1,9 @@
 """Readers of corpus files, one module a format: :func:`read_corpus` is the way in.
 
-A reader module has ``read(path, **options)`` that yields :class:`~tripleaudit.corpora.corpus.RawSentence` objects and
-raises :class:`~tripleaudit.core.errors.UserError` with file and line or item, and its descriptor, which also says how a file
-of the format is distinguished from others. A new format is one module.
+A reader module has ``read(path, **options)`` that yields
+:class:`~tripleaudit.corpora.corpus.RawSentence` objects and raises
+:class:`~tripleaudit.core.errors.UserError` with file and line or item, and its descriptor, which
+also says how a file of the format is distinguished from others. A new format is one module.
 """
 
 import filecmp
@@ -29,26 +30,34 @@ ANY_COLUMNS = "records"
 def detect_format(path: str | Path) -> str:
     """Return the name of the format that fits a file, or a folder with a saved data set.
 
-    Built-in formats are asked in their order. One of a plugin has its say before :data:`ANY_COLUMNS`, which takes
-    whatever has columns, but does not silently take a file that another format knows as its own.
+    Built-in formats are asked in their order. One of a plugin has its say before
+    :data:`ANY_COLUMNS`, which takes whatever has columns, but does not silently take a file that
+    another format knows as its own.
 
     Raises:
-        UserError: the file is missing or empty, no format fits, or one of a plugin and another; the message says how to
-            name one.
+        UserError: the file is missing or empty, no format fits, or one of a plugin and another; the
+            message says how to name one.
     """
     probe = Probe(path)
     fits = [name for name, format in FORMATS.items() if format.file and _detects(format, probe)]
-    built_in = next((name for name, format in FORMATS.items() if not format.file and _detects(format, probe)), None)
+    built_in = next(
+        (name for name, format in FORMATS.items() if not format.file and _detects(format, probe)),
+        None,
+    )
     if built_in and not (fits and built_in == ANY_COLUMNS):
         fits.insert(0, built_in)
     if len(fits) > 1:
         those = " and ".join(f"{name} (of {FORMATS[name].file or 'the program'})" for name in fits)
-        raise UserError(f"{path}: looks like the formats {those}; name one with --format, or in a study under 'format'")
+        raise UserError(
+            f"{path}: looks like the formats {those}; name one with --format, or in a study under 'format'"
+        )
     if fits:
         return fits[0]
     if not is_parquet(probe.path):
         first_character(probe.path)  # a folder that is no data set says so
-    raise UserError(f"{path}: the format cannot be recognised from the content{_advice(probe.row, probe.line)}")
+    raise UserError(
+        f"{path}: the format cannot be recognised from the content{_advice(probe.row, probe.line)}"
+    )
 
 
 def _detects(format: CorpusFormat, probe: Probe) -> bool:
@@ -60,20 +69,33 @@ def _detects(format: CorpusFormat, probe: Probe) -> bool:
         if not format.file:
             raise
         text = f"{type(error).__name__}: {error}"
-        raise UserError(f"{format.file}: format {format.name} cannot tell what {probe.path} is ({text})") from error
+        raise UserError(
+            f"{format.file}: format {format.name} cannot tell what {probe.path} is ({text})"
+        ) from error
 
 
 def _advice(row: dict[str, Any], line: str) -> str:
-    """Return how a refusal goes on: what the first row, or line of a text, has, what comes near, and what helps."""
+    """Return how a refusal goes on: what the first row, or line of a text, has, what comes near,
+    and what helps.
+    """
     name = f"name one with --format, of {', '.join(FORMATS)}"
     if not row:
         text = ": it is no table, whose rows have fields like its first line; texts without triples are for the "
-        return (f"{text}commands extract, collection and minea. If it is a corpus, " if line else ", please ") + name
+        return (
+            f"{text}commands extract, collection and minea. If it is a corpus, "
+            if line
+            else ", please "
+        ) + name
     near = []
     for format in FORMATS.values():
         missing = [key for key in format.keys if key not in row]
         if missing and len(missing) < len(format.keys):
-            near.append((len(missing) / len(format.keys), f"{format.name} (no {', '.join(map(repr, missing))})"))
+            near.append(
+                (
+                    len(missing) / len(format.keys),
+                    f"{format.name} (no {', '.join(map(repr, missing))})",
+                )
+            )
     close = f"; near are {', '.join(text for _, text in sorted(near)[:3])}" if near else ""
     lacking = Mapped().lacks(row)
     if "triples" in lacking and not any(isinstance(value, list | dict) for value in row.values()):
@@ -85,15 +107,20 @@ def _advice(row: dict[str, Any], line: str) -> str:
     )
 
 
-def resolve_format(path: str | Path, format: str = "auto", columns: Mapping[str, str] | None = None) -> str:
-    """Return the name of the format that a file is read in: with ``columns``, one that takes a mapping.
+def resolve_format(
+    path: str | Path, format: str = "auto", columns: Mapping[str, str] | None = None
+) -> str:
+    """Return the name of the format that a file is read in: with ``columns``, one that takes a
+    mapping.
 
     Raises:
         UserError: no reader has this name, or as :func:`detect_format`.
     """
     if format != "auto":
         if format not in FORMATS:
-            raise UserError(f"format: {format!r} is unknown, expected auto or one of {', '.join(sorted(FORMATS))}")
+            raise UserError(
+                f"format: {format!r} is unknown, expected auto or one of {', '.join(sorted(FORMATS))}"
+            )
         return format
     if not columns or columns.keys() == {"annotator"}:
         return detect_format(path)
@@ -103,7 +130,12 @@ def resolve_format(path: str | Path, format: str = "auto", columns: Mapping[str,
 
 
 def read_raw(
-    path: str | Path, format: str = "auto", *, occurrence: str = "first", side: str = "truth", **options: Any
+    path: str | Path,
+    format: str = "auto",
+    *,
+    occurrence: str = "first",
+    side: str = "truth",
+    **options: Any,
 ) -> Iterable[RawSentence]:
     """Yield the sentences of one file as it states them; arguments as :func:`read_corpus`."""
     format = resolve_format(path, format, options.get("columns"))
@@ -134,25 +166,28 @@ def read_corpus(
     """Read a corpus of any supported format.
 
     Args:
-        path: a file (``.gz`` too), a folder for some formats (``folder#test`` names a split of a data set), or several
-            of them, read one after the other; ``resources/demo/test.jsonl`` and others that ship from any folder; or
-            what a caller of Python gave.
+        path: a file (``.gz`` too), a folder for some formats (``folder#test`` names a split of a
+            data set), or several of them, read one after the other; ``resources/demo/test.jsonl``
+            and others that ship from any folder; or what a caller of Python gave.
         format: a key of :data:`FORMATS`, or ``auto`` to recognise it by its content.
-        occurrence: ``first`` (default), ``all`` or ``given``: which positions an entity string has where the file gives
-            no position. Positions that a file gives are always used, except those of ``triple-list-spans`` with
-            ``first``.
-        side: ``truth`` for gold triples, ``predict`` for a system's output: which is read of rows that hold both. An
-            item of an output that is no triple is counted and kept as a wrong prediction; one of the gold is refused.
+        occurrence: ``first`` (default), ``all`` or ``given``: which positions an entity string has
+            where the file gives no position. Positions that a file gives are always used, except
+            those of ``triple-list-spans`` with ``first``.
+        side: ``truth`` for gold triples, ``predict`` for a system's output: which is read of rows
+            that hold both. An item of an output that is no triple is counted and kept as a wrong
+            prediction; one of the gold is refused.
         quiet: do not warn of what was left out or changed, which the report has in any case.
         options: of the format, see its module.
 
     Raises:
-        UserError: a file comes twice; missing or unreadable file, unknown format, broken content (file and line or
-            item), no sentence.
+        UserError: a file comes twice; missing or unreadable file, unknown format, broken content
+            (file and line or item), no sentence.
     """
     if isinstance(path, Given):
         source, formats = path.name, ["python"]
-        raw: Iterable[RawSentence] = with_left_out(path.sentences(options.get("columns"), side), path)
+        raw: Iterable[RawSentence] = with_left_out(
+            path.sentences(options.get("columns"), side), path
+        )
     else:
         paths = [path] if isinstance(path, str | Path) else list(path)
         if not paths:
@@ -165,7 +200,9 @@ def read_corpus(
         raw = chain.from_iterable(
             read_raw(one, name, occurrence=occurrence, side=side, **options) for one, name in files
         )
-    corpus = build_corpus(raw, source=source, format="+".join(dict.fromkeys(formats)), occurrence=occurrence)
+    corpus = build_corpus(
+        raw, source=source, format="+".join(dict.fromkeys(formats)), occurrence=occurrence
+    )
     if isinstance(path, Given) and path.bare:
         corpus.report.notes.pop("empty_texts", None)  # lists of triples alone have no texts
     if not quiet:
@@ -174,7 +211,9 @@ def read_corpus(
 
 
 def refuse_both_sides(path: str | Path, format: str) -> None:
-    """Raise :class:`UserError` for predictions next to gold in a format that does not choose between them."""
+    """Raise :class:`UserError` for predictions next to gold in a format that does not choose
+    between them.
+    """
     probe = Probe(path)
     if probe.path.is_dir() or not (is_parquet(probe.path) or probe.first in ("[", "{")):
         return
@@ -186,7 +225,9 @@ def refuse_both_sides(path: str | Path, format: str) -> None:
 
 
 def check_once(paths: Sequence[str | Path]) -> None:
-    """Raise :class:`UserError` for a file that is given twice, or a copy of it: its sentences would stand twice."""
+    """Raise :class:`UserError` for a file that is given twice, or a copy of it: its sentences
+    would stand twice.
+    """
     first: dict[str, str | Path] = {}
     for path in paths:
         real = os.path.realpath(path)

@@ -1,4 +1,6 @@
-"""What several readers share: lists of objects in JSON or JSON lines, and checks of triples and texts."""
+"""What several readers share: lists of objects in JSON or JSON lines, and checks of triples and
+texts.
+"""
 
 import contextlib
 import json
@@ -39,9 +41,16 @@ def is_parquet(path: Path) -> bool:
 
 
 def split_of(path: str | Path) -> tuple[str, str | None]:
-    """Return a data set and the split that its name ends in: ``folder#test``, ``hub:NAME#test``; None without one."""
+    """Return a data set and the split that its name ends in: ``folder#test``, ``hub:NAME#test``;
+    None without one.
+    """
     base, mark, split = str(path).rpartition("#")
-    if mark and split and not Path(path).exists() and (base.startswith("hub:") or Path(base).is_dir()):
+    if (
+        mark
+        and split
+        and not Path(path).exists()
+        and (base.startswith("hub:") or Path(base).is_dir())
+    ):
         return base, split
     return str(path), None
 
@@ -58,14 +67,18 @@ SPLITS: Final = {
 
 
 def named_split(path: str | Path) -> str | None:
-    """Return the split that a file's name says, or that of a data set (``#test``); None where it says none."""
+    """Return the split that a file's name says, or that of a data set (``#test``); None where it
+    says none.
+    """
     base, split = split_of(path)
     parts = re.split(r"[^a-z]+", (split or Path(base).name).lower())
     return next((SPLITS[part] for part in parts if part in SPLITS), None)
 
 
 def check_archive(path: Path) -> None:
-    """Raise :class:`UserError` for a table of Excel and other archives, which no format reads, with what to do."""
+    """Raise :class:`UserError` for a table of Excel and other archives, which no format reads,
+    with what to do.
+    """
     start = _first_bytes(path, 8)
     excel = start == OLD_EXCEL
     if start.startswith(b"PK\x03\x04"):
@@ -73,12 +86,18 @@ def check_archive(path: Path) -> None:
             excel = "xl/workbook.xml" in archive.namelist()
     elif not excel:
         return
-    what = "a table of Excel; save it as CSV (UTF-8)" if excel else "an archive; unpack it and name one of its files"
+    what = (
+        "a table of Excel; save it as CSV (UTF-8)"
+        if excel
+        else "an archive; unpack it and name one of its files"
+    )
     raise UserError(f"{path}: this is {what}")
 
 
 def load_json(path: str | Path) -> Any:
-    """Read a whole JSON file; an object's repeated key is an error, because one of its values would be lost."""
+    """Read a whole JSON file; an object's repeated key is an error, because one of its values
+    would be lost.
+    """
     with open_text(path) as stream, json_explained(path):
         return json.load(stream, object_pairs_hook=unique_keys(path))
 
@@ -95,13 +114,17 @@ def unique_keys(path: str | Path) -> Callable[[list[tuple[str, Any]]], dict[str,
 
 
 def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield ``(where, object)`` of a JSON list of objects, or of objects one after the other, mostly one a line.
+    """Yield ``(where, object)`` of a JSON list of objects, or of objects one after the other,
+    mostly one a line.
 
-    ``where`` is ``FILE item N`` or ``FILE line N``, counted from 1. Anything that is no object is refused.
+    ``where`` is ``FILE item N`` or ``FILE line N``, counted from 1. Anything that is no object is
+    refused.
     """
     first = first_character(path)
     if first == "[":
-        found = ((f"{path} item {number}", value) for number, value in enumerate(load_json(path), 1))
+        found = (
+            (f"{path} item {number}", value) for number, value in enumerate(load_json(path), 1)
+        )
     else:
         found = _values(path)
     for where, value in found if first else ():
@@ -123,7 +146,9 @@ def _values(path: str | Path) -> Iterator[tuple[str, Any]]:
 
 
 def first_object(path: Path) -> Any:
-    """Return the first value of JSON or JSON lines, None of an empty list; most of a large file is not read for it."""
+    """Return the first value of JSON or JSON lines, None of an empty list; most of a large file
+    is not read for it.
+    """
     text = ""
     with open_text(path) as stream:
         for size in (_ENOUGH, -1):
@@ -153,7 +178,9 @@ def take(value: dict[str, Any], key: str, kind: type, where: str) -> Any:
 
 
 def items(value: dict[str, Any], key: str, kind: type, where: str) -> list[Any]:
-    """Return the list ``value[key]``, or raise :class:`UserError` where it is none, or an item is of another type."""
+    """Return the list ``value[key]``, or raise :class:`UserError` where it is none, or an item
+    is of another type.
+    """
     found = take(value, key, list, where)
     for item in found:
         if not isinstance(item, kind):

@@ -1,20 +1,23 @@
 """Documents: DocRED, DyGIE++, REBEL's linearisation, and GenRES's texts.
 
-``docred`` (Re-DocRED too): ``{"title", "sents", "vertexSet", "labels"}``. A document is one sentence here, because its
-triples hold between entities of the whole document. An entity's position is its first mention; with occurrence ``all``,
-every pair of mentions is a position of the triple.
+``docred`` (Re-DocRED too): ``{"title", "sents", "vertexSet", "labels"}``. A document is one
+sentence here, because its triples hold between entities of the whole document. An entity's position
+is its first mention; with occurrence ``all``, every pair of mentions is a position of the triple.
 
-``dygie``: ``{"doc_key", "sentences", "ner", "relations"}`` with token positions in the document, ends inclusive; a
-sentence of the document is one sentence. SciERC, ACE05 and GENIA are spread in this form.
+``dygie``: ``{"doc_key", "sentences", "ner", "relations"}`` with token positions in the document,
+ends inclusive; a sentence of the document is one sentence. SciERC, ACE05 and GENIA are spread in
+this form.
 
-``rebel``: ``{"context" or "text", "triplets": "<triplet> subject <subj> object <obj> relation …"}``, also as a model
-decodes it, with ``<s>`` and ``<pad>``, under ``generated_text`` or ``prediction``.
+``rebel``: ``{"context" or "text", "triplets": "<triplet> subject <subj> object <obj> relation
+…"}``, also as a model decodes it, with ``<s>`` and ``<pad>``, under ``generated_text`` or
+``prediction``.
 
-``genres`` and ``genres-processed``: dictionaries ``{text: [triple, ...]}`` of the GenRES project. ``genres`` (its data
-sets) orders a triple as subject, object, relation. CDR has a fourth member, its label, which is the relation there:
-``["D006220", "D002375", "NON-CROSS", "1:CID:2"]``; its entities are MeSH ids and so never in the text.
-``genres-processed`` (gold and extracted triples after processing) orders subject, relation, object; extracted triples
-may lack a relation or hold numbers, which is counted as malformed instead of refused.
+``genres`` and ``genres-processed``: dictionaries ``{text: [triple, ...]}`` of the GenRES project.
+``genres`` (its data sets) orders a triple as subject, object, relation. CDR has a fourth member,
+its label, which is the relation there: ``["D006220", "D002375", "NON-CROSS", "1:CID:2"]``; its
+entities are MeSH ids and so never in the text. ``genres-processed`` (gold and extracted triples
+after processing) orders subject, relation, object; extracted triples may lack a relation or hold
+numbers, which is counted as malformed instead of refused.
 """
 
 import re
@@ -31,22 +34,34 @@ from tripleaudit.corpora.readers.side import Side
 
 
 def documents(path: Path, side: Side, occurrence: str = "first") -> Rows:
-    """Yield the documents; ids are their titles. One without ``labels``, as in the blind test set, is left out."""
+    """Yield the documents; ids are their titles. One without ``labels``, as in the blind test
+    set, is left out.
+    """
     for where, value in side.rows(read_objects(path)):
         if value.get("labels") is None:
             yield where, LeftOut("without_labels", where)
             continue
         parts, labels = items(value, "sents", list, where), items(value, "labels", dict, where)
-        entities = [_mentions(found, parts, where) for found in items(value, "vertexSet", list, where)]
+        entities = [
+            _mentions(found, parts, where) for found in items(value, "vertexSet", list, where)
+        ]
         links = []
         for label in labels:
             ends = [take(label, key, int, where) for key in ("h", "t")]
             if not max(ends) < len(entities) or min(ends) < 0:
-                raise UserError(f"{where}: a label points to entity {max(ends)}, expected one of {len(entities)}")
+                raise UserError(
+                    f"{where}: a label points to entity {max(ends)}, expected one of {len(entities)}"
+                )
             pairs = list(product(*(entities[end] for end in ends)))
             relation = take(label, "r", str, where)
-            links += [{"h": h, "r": relation, "t": t} for h, t in (pairs if occurrence == "all" else pairs[:1])]
-        row = {"title": take(value, "title", str, where), "tokens": [token for part in parts for token in part]}
+            links += [
+                {"h": h, "r": relation, "t": t}
+                for h, t in (pairs if occurrence == "all" else pairs[:1])
+            ]
+        row = {
+            "title": take(value, "title", str, where),
+            "tokens": [token for part in parts for token in part],
+        }
         yield where, Row({**row, "links": links}, listed=len(labels))
 
 
@@ -56,26 +71,36 @@ def _mentions(found: list[Any], parts: list[list[Any]], where: str) -> list[dict
     for mention in items({"vertexSet": found}, "vertexSet", dict, where):
         sentence, edges = take(mention, "sent_id", int, where), items(mention, "pos", int, where)
         if len(edges) != 2:
-            raise UserError(f"{where}: the position of a mention is {shown(edges)}, expected [start, end]")
+            raise UserError(
+                f"{where}: the position of a mention is {shown(edges)}, expected [start, end]"
+            )
         if not 0 <= sentence < len(parts):
-            raise UserError(f"{where}: a mention is in sentence {sentence}, expected one of {len(parts)}")
+            raise UserError(
+                f"{where}: a mention is in sentence {sentence}, expected one of {len(parts)}"
+            )
         begin, size = sum(map(len, parts[:sentence])), len(parts[sentence])
         if not 0 <= edges[0] < edges[1] <= size:
             raise UserError(
                 f"{where}: the span [{edges[0]}, {edges[1]}) is outside sentence {sentence} of {size} tokens"
             )
-        mentions.append({"name": None, **mention, "start": begin + edges[0], "end": begin + edges[1]})
+        mentions.append(
+            {"name": None, **mention, "start": begin + edges[0], "end": begin + edges[1]}
+        )
     return sorted(mentions, key=lambda mention: mention["start"])
 
 
 def parts_of(path: Path, side: Side) -> Rows:
-    """Yield the sentences of documents; ids are the document's key and the sentence's position in it."""
+    """Yield the sentences of documents; ids are the document's key and the sentence's position
+    in it.
+    """
     for where, value in side.rows(read_objects(path)):
         name, begin = take(value, "doc_key", str, where), 0
         if value.get("relations") is None:
             yield where, LeftOut("without_labels", where)
             continue
-        relations, ner = (items(value, key, list, where) if value.get(key) else [] for key in ("relations", "ner"))
+        relations, ner = (
+            items(value, key, list, where) if value.get(key) else [] for key in ("relations", "ner")
+        )
         if side.predicts and "predicted_relations" in value and "predicted_ner" not in value:
             ner = []  # the types of the gold are no predictions
         left_out = value.left_out if isinstance(value, Row) else []
@@ -95,7 +120,9 @@ def parts_of(path: Path, side: Side) -> Rows:
                 pairs = edges[:2], edges[2:4]
                 (s, se), (o, oe) = ([edge - begin for edge in pair] for pair in pairs)
                 st, ot = (types.get(str(pair)) for pair in pairs)
-                links.append({"s": s, "se": se, "st": st, "r": relation, "o": o, "oe": oe, "ot": ot})
+                links.append(
+                    {"s": s, "se": se, "st": st, "r": relation, "o": o, "oe": oe, "ot": ot}
+                )
             yield here, Row({"id": f"{name}-{number}", "tokens": tokens, "links": links}, left_out)
             left_out = []
             begin += len(tokens)
@@ -124,11 +151,15 @@ def linearised(row: dict[str, Any], where: str) -> dict[str, Any]:
     for group in groups:
         subject, *rest = group.split("<subj>")
         if not rest and subject.strip():
-            raise UserError(f"{where}: {shown(group)} has no '<subj> object <obj> relation' after its subject")
+            raise UserError(
+                f"{where}: {shown(group)} has no '<subj> object <obj> relation' after its subject"
+            )
         for part in rest:
             object_, mark, relation = part.partition("<obj>")
             if not mark or not relation.strip():
-                raise UserError(f"{where}: {shown(group)} has no '<obj> relation' after its '<subj> object'")
+                raise UserError(
+                    f"{where}: {shown(group)} has no '<obj> relation' after its '<subj> object'"
+                )
             triples.append([subject.strip(), relation.strip(), object_.strip()])
     return Row({**row, "triples": triples}, left_out)
 
@@ -171,18 +202,23 @@ def _is_cdr(row: Any) -> bool:
 
 
 def _is_triple(row: Any) -> bool:
-    return isinstance(row, list) and [type(part) for part in row] == [str] * 3 and bool(row[1].strip())
+    return (
+        isinstance(row, list) and [type(part) for part in row] == [str] * 3 and bool(row[1].strip())
+    )
 
 
 def by_text(probe: Probe) -> bool:
     """Whether a file is an object of lists of lists."""
     found = [*probe.value.values()] if probe.first == "{" else []
-    lists = all(isinstance(rows, list) and all(isinstance(row, list) for row in rows) for rows in found)
+    lists = all(
+        isinstance(rows, list) and all(isinstance(row, list) for row in rows) for rows in found
+    )
     return bool(found) and lists
 
 
 def guess_order(path: str | Path) -> str:
-    """Tell ``sor`` from ``sro``: there are far fewer relation names than arguments, and objects occur in the text.
+    """Tell ``sor`` from ``sro``: there are far fewer relation names than arguments, and objects
+    occur in the text.
 
     Raises:
         UserError: neither shows; the order must be named.
@@ -210,13 +246,20 @@ def guess_order(path: str | Path) -> str:
 
 def with_labels(row: dict[str, Any], where: str) -> dict[str, Any]:
     """Return a document of a data set, of CDR with the label of each triple as its relation."""
-    return {**row, "triples": [each[:2] + each[3:] if _is_cdr(each) else each for each in row["triples"]]}
+    return {
+        **row,
+        "triples": [each[:2] + each[3:] if _is_cdr(each) else each for each in row["triples"]],
+    }
 
 
 def well_formed(row: dict[str, Any], where: str) -> dict[str, Any]:
     """Return a document of processed triples without what is none."""
     triples = [triple for triple in row["triples"] if _is_triple(triple)]
-    wrong = [LeftOut("malformed", f"{where}: {shown(one)}") for one in row["triples"] if not _is_triple(one)]
+    wrong = [
+        LeftOut("malformed", f"{where}: {shown(one)}")
+        for one in row["triples"]
+        if not _is_triple(one)
+    ]
     return Row({**row, "triples": triples}, wrong, len(row["triples"]))
 
 

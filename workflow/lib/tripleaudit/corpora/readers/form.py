@@ -1,11 +1,13 @@
 """A corpus format as a declaration: which column is what, in one line each.
 
-    FORMAT = form("nyt-raw", text="sentText", triples="relationMentions", subject="em1Text", relation="label", …)
+    FORMAT = form("nyt-raw", text="sentText", triples="relationMentions", subject="em1Text",
+    relation="label", …)
 
-Roles are those of :class:`~tripleaudit.corpora.readers.records.Columns`; what a declaration does not name is not looked
-for, and what it names has to be there. Several names of a column are a tuple, of which the first that a row has counts.
-Subjects and objects are strings; where entities have a ``start``, they are spans, positions of entities in their list
-or, with ``key``, ids of entities there. A type is that of the entity, or next to it.
+Roles are those of :class:`~tripleaudit.corpora.readers.records.Columns`; what a declaration does
+not name is not looked for, and what it names has to be there. Several names of a column are a
+tuple, of which the first that a row has counts. Subjects and objects are strings; where entities
+have a ``start``, they are spans, positions of entities in their list or, with ``key``, ids of
+entities there. A type is that of the entity, or next to it.
 """
 
 import functools
@@ -43,14 +45,18 @@ def form(
     Args:
         place: its position among those that a file is tried as.
         keys: that every row has.
-        detects: whether a file looks like it; by default, whether its first object has all ``keys``.
-        rows: ``(path, **options) -> (where, row), …``; by default the objects of a JSON list, or of JSON lines; or the
-            path of the list in a JSON object. Its options are those of the format; ``annotator`` is the column of that
-            name, of texts that several annotated. One that does not yield the fields of its rows as they are takes
-            ``side`` (:class:`~tripleaudit.corpora.readers.side.Side`) and passes the raw rows through it.
-        plain: ``(row, where) -> row`` with these columns, of one that has another shape, or what is left out of it.
+        detects: whether a file looks like it; by default, whether its first object has all
+            ``keys``.
+        rows: ``(path, **options) -> (where, row), …``; by default the objects of a JSON list, or of
+            JSON lines; or the path of the list in a JSON object. Its options are those of the
+            format; ``annotator`` is the column of that name, of texts that several annotated. One
+            that does not yield the fields of its rows as they are takes ``side``
+            (:class:`~tripleaudit.corpora.readers.side.Side`) and passes the raw rows through it.
+        plain: ``(row, where) -> row`` with these columns, of one that has another shape, or what is
+            left out of it.
         none: relations that say that there is none, which are counted.
-        predictions: fields with a name such as ``predictions`` that ``rows`` or ``plain`` read themselves.
+        predictions: fields with a name such as ``predictions`` that ``rows`` or ``plain`` read
+            themselves.
         columns: role -> column (:class:`~tripleaudit.corpora.readers.records.Columns`).
 
     Raises:
@@ -58,17 +64,24 @@ def form(
     """
     declared = functools.partial(Mapped, columns, f"form {name}", declared=True, none=none)
     declared()  # a role that there is none of is refused here
-    listed: Callable[..., Rows] = (lambda path: read_rows(path, rows)) if isinstance(rows, str) else rows
+    listed: Callable[..., Rows] = (
+        (lambda path: read_rows(path, rows)) if isinstance(rows, str) else rows
+    )
     parameters = list(inspect.signature(listed).parameters)[1:]
     options = ["columns" if name == "annotator" else name for name in parameters if name != "side"]
 
     def read(
-        path: str | Path, columns: Mapping[str, str] | None = None, side: str = "truth", **chosen: Any
+        path: str | Path,
+        columns: Mapping[str, str] | None = None,
+        side: str = "truth",
+        **chosen: Any,
     ) -> Iterator[RawSentence | LeftOut]:
         """Yield the sentences; ids are positions in the file from 0 where it has none."""
         given = {role: column for role, column in (columns or {}).items() if column is not None}
         if others := [role for role in given if role not in ("annotator", "order", "last")]:
-            raise UserError(f"{path}: format {name} says itself what the {others[0]} is; expected no other column")
+            raise UserError(
+                f"{path}: format {name} says itself what the {others[0]} is; expected no other column"
+            )
         chooser = Side(side, path, predictions)
         if "annotator" in given:
             chosen["annotator"] = given["annotator"]

@@ -1,4 +1,6 @@
-"""Sentences that a caller of Python has in memory: rows, a data frame, or lists of triples alone."""
+"""Sentences that a caller of Python has in memory: rows, a data frame, or lists of triples
+alone.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,25 +18,38 @@ EXPECTED = "expected a path, a data frame, rows with 'text' and 'triples', or fo
 
 
 class Given:
-    """Data under the name of the argument that it was given as, which messages say in place of a path.
+    """Data under the name of the argument that it was given as, which messages say in place of a
+    path.
 
     Args:
         data: a data frame or rows, whose columns are understood like those of a file
-            (:mod:`tripleaudit.corpora.readers.records`); :class:`Sentence` objects; or of each sentence the list of its
-            triples (subject, relation, object), which then has no text. Anything else is refused.
+            (:mod:`tripleaudit.corpora.readers.records`); :class:`Sentence` objects; or of each
+            sentence the list of its triples (subject, relation, object), which then has no text.
+            Anything else is refused.
     """
 
     def __init__(self, name: str, data: Any) -> None:
         self.name = name
-        self.gold: Sequence[Sentence] = ()  # sentences in the same order, which know the texts that triples lack
+        self.gold: Sequence[
+            Sentence
+        ] = ()  # sentences in the same order, which know the texts that triples lack
         if hasattr(data, "to_dict") and hasattr(data, "columns"):
-            data = [{key: _plain(value) for key, value in row.items()} for row in data.to_dict("records")]
+            data = [
+                {key: _plain(value) for key, value in row.items()}
+                for row in data.to_dict("records")
+            ]
         try:
             self.items: list[Any] = [] if isinstance(data, Mapping) else list(data)
         except TypeError:
             self.items = []
-        self.bare = bool(self.items) and all(isinstance(item, list | tuple | set) for item in self.items)
-        if not self.items or not self.bare and not all(isinstance(item, Mapping | Sentence) for item in self.items):
+        self.bare = bool(self.items) and all(
+            isinstance(item, list | tuple | set) for item in self.items
+        )
+        if (
+            not self.items
+            or not self.bare
+            and not all(isinstance(item, Mapping | Sentence) for item in self.items)
+        ):
             raise UserError(f"{name}: {shown(data)} is no corpus; {EXPECTED}")
         for number, item in enumerate(self.items if self.bare else (), 1):
             if wrong := [each for each in item if not isinstance(each, list | tuple)]:
@@ -62,7 +77,10 @@ class Given:
                 "expected one list for each, an empty one where there is no triple"
             )
         own = self.bare or isinstance(self.items[0], Sentence)
-        rows = ((f"{self.name} item {number + 1}", self._row(number)) for number in range(len(self.items)))
+        rows = (
+            (f"{self.name} item {number + 1}", self._row(number))
+            for number in range(len(self.items))
+        )
         chosen = side_of(side, columns, self.name)
         mapped = Mapped(OWN if own else columns, f"{self.name}: columns", predicts=chosen.predicts)
         return mapped.sentences(chosen.rows(rows))
@@ -85,12 +103,20 @@ def given(data: Any, name: str, texts: bool = False) -> "str | Path | Given":
         return shipped(data)
     found = Given(name, data)
     if texts and found.bare:
-        raise UserError(f"{name}: lists of triples have no texts; expected rows with 'text' and 'triples'")
+        raise UserError(
+            f"{name}: lists of triples have no texts; expected rows with 'text' and 'triples'"
+        )
     return found
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of a data frame as JSON would have it: no arrays, and None where it is missing."""
+    """Return a value of a data frame as JSON would have it: no arrays, and None where it is
+    missing.
+    """
     if hasattr(value, "tolist"):
         value = value.tolist()
-    return None if isinstance(value, float) and value != value or str(value) in ("<NA>", "NaT") else value
+    return (
+        None
+        if isinstance(value, float) and value != value or str(value) in ("<NA>", "NaT")
+        else value
+    )

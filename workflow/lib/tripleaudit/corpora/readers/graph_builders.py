@@ -1,7 +1,8 @@
-"""What builders of knowledge graphs, open extractors and their wrappers write, as their packages dump it.
+"""What builders of knowledge graphs, open extractors and their wrappers write, as their packages
+dump it.
 
-Most keep the text with its triples; one that does not (``kg-gen``, ``gliner2``) is read with the text in its row,
-``{"text": …, **output}``, or as predictions without texts, by id or by order.
+Most keep the text with its triples; one that does not (``kg-gen``, ``gliner2``) is read with the
+text in its row, ``{"text": …, **output}``, or as predictions without texts, by id or by order.
 """
 
 from pathlib import Path
@@ -11,7 +12,16 @@ from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.corpus import LeftOut
 from tripleaudit.corpora.readers.common import items, load_json, read_objects, shown, take
 from tripleaudit.corpora.readers.form import form
-from tripleaudit.corpora.readers.row_files import ABSENT, Probe, Row, Rows, at, has, read_parquet, read_rows
+from tripleaudit.corpora.readers.row_files import (
+    ABSENT,
+    Probe,
+    Row,
+    Rows,
+    at,
+    has,
+    read_parquet,
+    read_rows,
+)
 from tripleaudit.corpora.readers.side import Side
 
 # LangChain: GraphDocument.model_dump()
@@ -36,10 +46,14 @@ KG_GEN = form(
 
 
 def extracted(row: dict[str, Any], where: str) -> dict[str, Any] | LeftOut:
-    """Return an extraction of OpenIE 5, of which the first object is read; one without any is no triple."""
+    """Return an extraction of OpenIE 5, of which the first object is read; one without any is no
+    triple.
+    """
     if at(row, "extraction.arg2s.0") is ABSENT:
         return LeftOut("no_object", where)
-    return Row(row, [] if at(row, "extraction.arg2s.1") is ABSENT else [LeftOut("further_objects", where)])
+    return Row(
+        row, [] if at(row, "extraction.arg2s.1") is ABSENT else [LeftOut("further_objects", where)]
+    )
 
 
 # OpenIE 5: one extraction a row
@@ -51,11 +65,15 @@ OPENIE5 = form(
 
 def annotations(path: Path, side: Side) -> Rows:
     """Yield the sentences of documents that CoreNLP annotated, with their words."""
-    documents = iter([(str(path), load_json(path))]) if Probe(path).first == "{" else read_objects(path)
+    documents = (
+        iter([(str(path), load_json(path))]) if Probe(path).first == "{" else read_objects(path)
+    )
     for where, document in side.rows(documents):
         for number, sentence in enumerate(items(document, "sentences", dict, where), 1):
             here = f"{where} sentence {number}"
-            words = [take(token, "word", str, here) for token in items(sentence, "tokens", dict, here)]
+            words = [
+                take(token, "word", str, here) for token in items(sentence, "tokens", dict, here)
+            ]
             yield here, {"tokens": words, "openie": items(sentence, "openie", dict, here)}
 
 
@@ -103,7 +121,9 @@ ARGUMENTS = (("subject", "object"), ("head", "tail"), ("source", "target"))
 
 
 def grounded(row: dict[str, Any], where: str) -> dict[str, Any]:
-    """Return a document of LangExtract with the extractions whose attributes name a subject and an object."""
+    """Return a document of LangExtract with the extractions whose attributes name a subject and
+    an object.
+    """
     links, gone = [], []
     for one in items(row, "extractions", dict, where):
         attributes = take(one, "attributes", dict, where) if one.get("attributes") else {}
@@ -111,7 +131,9 @@ def grounded(row: dict[str, Any], where: str) -> dict[str, Any]:
             gone = [LeftOut("no_object", f"{where}: {shown(attributes)}")]
         pairs = ([attributes.get(end) for end in ends] for ends in ARGUMENTS)
         if pair := next(filter(all, pairs), None):
-            relation = attributes.get("relation") or attributes.get("type") or one.get("extraction_class")
+            relation = (
+                attributes.get("relation") or attributes.get("type") or one.get("extraction_class")
+            )
             links.append({"s": pair[0], "r": relation, "o": pair[1]})
     unread = [one for one in items(row, "extractions", dict, where) if one.get("attributes")]
     if unread and not links and not gone:
@@ -127,14 +149,18 @@ LANGEXTRACT = form(
 
 
 def by_relation(row: dict[str, Any], where: str) -> dict[str, Any]:
-    """Return an output of GLiNER2, {relation: [pairs]}, as triples; a pair is a list, or an object with spans."""
+    """Return an output of GLiNER2, {relation: [pairs]}, as triples; a pair is a list, or an
+    object with spans.
+    """
     links = []
     found = take(row, "relation_extraction", dict, where)
     for relation, pairs in found.items():
         for pair in take(found, relation, list, where) if pairs else ():
             ends = [pair.get("head"), pair.get("tail")] if isinstance(pair, dict) else pair
             if not isinstance(ends, list) or len(ends) != 2:
-                raise UserError(f"{where}: a pair of {relation!r} is {shown(pair)}, expected a head and a tail")
+                raise UserError(
+                    f"{where}: a pair of {relation!r} is {shown(pair)}, expected a head and a tail"
+                )
             subject, object_ = (SPAN | end if isinstance(end, dict) else end for end in ends)
             links.append({"s": subject, "r": relation, "o": object_})
     return {**row, "links": links}
@@ -155,7 +181,8 @@ GLIREL = form(
     subject_start="head_pos.0", subject_end="head_pos.1", object_start="tail_pos.0", object_end="tail_pos.1",
 )  # fmt: skip
 
-# spacy-llm: RELExample.model_dump() of its task for relations; entities are called by their positions
+# spacy-llm: RELExample.model_dump() of its task for relations; entities are called by their
+# positions
 SPACY_LLM = form(
     "spacy-llm", place=5.79, detects=has("text", "ents", "relations"), text="text", triples="relations",
     subject="dep", relation="relation", object="dest",
@@ -171,7 +198,9 @@ def linked(row: dict[str, Any], where: str) -> dict[str, Any]:
             raise UserError(
                 f"{where}: a triplet is {shown(one)}, expected [[start, end, label, text], relation, [...]]"
             )
-        subject, object_ = (dict(zip(("start", "end", "label", "name"), end, strict=True)) for end in one[:3:2])
+        subject, object_ = (
+            dict(zip(("start", "end", "label", "name"), end, strict=True)) for end in one[:3:2]
+        )
         links.append({"s": subject, "r": one[1], "o": object_})
     return {**row, "links": links}
 

@@ -1,6 +1,8 @@
-"""Formats of published corpora and of annotation tools whose rows only have other names for the same things.
+"""Formats of published corpora and of annotation tools whose rows only have other names for the
+same things.
 
-What is particular about one stands above its declaration. ``none`` are the labels of pairs that have no relation.
+What is particular about one stands above its declaration. ``none`` are the labels of pairs that
+have no relation.
 """
 
 from pathlib import Path
@@ -8,19 +10,28 @@ from typing import Any
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.corpus import LeftOut
-from tripleaudit.corpora.readers.common import first_character, items, load_json, read_objects, shown, take
+from tripleaudit.corpora.readers.common import (
+    first_character,
+    items,
+    load_json,
+    read_objects,
+    shown,
+    take,
+)
 from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.row_files import Probe, Row, Rows, has, lines
 from tripleaudit.corpora.readers.side import Side
 
-# NYT24 and NYT11 as CoType published them, one JSON object a line; entities are called by their strings
+# NYT24 and NYT11 as CoType published them, one JSON object a line; entities are called by their
+# strings
 NYT_RAW = form(
     "nyt-raw", place=10, keys=("sentText", "relationMentions"), detects=has("sentText"),
     text="sentText", triples="relationMentions", subject="em1Text", relation="label", object="em2Text",
     entities="entityMentions", key="text", name="text", type="label", none=("None", "NA"),
 )  # fmt: skip
 
-# SpERT's and PFN's form of CoNLL04, SciERC and ADE: positions of tokens, positions in the list of entities
+# SpERT's and PFN's form of CoNLL04, SciERC and ADE: positions of tokens, positions in the list of
+# entities
 ENTITY_RELATION = form(
     "entity-relation", place=9, keys=("tokens", "entities", "relations"),
     detects=has("tokens", "relations"),
@@ -30,7 +41,9 @@ ENTITY_RELATION = form(
 
 
 def _has_triple_list(probe: Probe) -> bool:
-    return any(name in probe.value for name in ("triple_list", "triple_list_gold", "triple_list_pred"))
+    return any(
+        name in probe.value for name in ("triple_list", "triple_list_gold", "triple_list_pred")
+    )
 
 
 def with_lists(row: dict[str, Any], where: str) -> dict[str, Any]:
@@ -41,14 +54,19 @@ def with_lists(row: dict[str, Any], where: str) -> dict[str, Any]:
     triples = []
     for item in listed:
         if isinstance(item, dict):
-            item = [item.get("subject"), item.get("relation", item.get("predicate")), item.get("object")]
+            item = [
+                item.get("subject"),
+                item.get("relation", item.get("predicate")),
+                item.get("object"),
+            ]
         triples.append(item)
     left_out = row.left_out if isinstance(row, Row) else ()
     return Row({**row, "triple_list": triples}, left_out)
 
 
-# WebNLG, NYT24, NYT10-HRL and NYT11-HRL in most public repositories: [subject, relation, object]. CasRel, OneRel and
-# GRTE write their results so, too, with `triple_list_pred` next to `triple_list_gold` or `triple_list`
+# WebNLG, NYT24, NYT10-HRL and NYT11-HRL in most public repositories: [subject, relation, object].
+# CasRel, OneRel and GRTE write their results so, too, with `triple_list_pred` next to
+# `triple_list_gold` or `triple_list`
 TRIPLE_LIST = form(
     "triple-list", place=8, keys=("text", "triple_list"), detects=_has_triple_list,
     plain=with_lists, id="id", text="text", triples="triple_list",
@@ -60,9 +78,9 @@ TRIPLE = ("subject", "predicate", "object")
 def with_spans(path: Path, side: Side, occurrence: str = "first") -> Rows:
     """Yield the sentences of a list of triples with the character spans of every pair of mentions.
 
-    Most files list the strings next to it (``triple_list``), each once. With occurrence ``first`` these strings alone
-    are taken, so that such a file and its twin without spans give equal sentences; otherwise what of it has no span
-    keeps its strings.
+    Most files list the strings next to it (``triple_list``), each once. With occurrence ``first``
+    these strings alone are taken, so that such a file and its twin without spans give equal
+    sentences; otherwise what of it has no span keeps its strings.
     """
     nowhere = {"subj_char_span": [None] * 2, "obj_char_span": [None] * 2}
     for where, row in side.rows(read_objects(path)):
@@ -72,7 +90,9 @@ def with_spans(path: Path, side: Side, occurrence: str = "first") -> Rows:
             continue
         listed = items(row, "triple_list", list, where)
         if wrong := [each for each in listed if len(each) != 3]:
-            raise UserError(f"{where}: expected a triple [subject, relation, object], got {shown(wrong[0])}")
+            raise UserError(
+                f"{where}: expected a triple [subject, relation, object], got {shown(wrong[0])}"
+            )
         strings = [{**dict(zip(TRIPLE, each, strict=True)), **nowhere} for each in listed]
         known = [[each.get(part) for part in TRIPLE] for each in placed]
         more = [one for one, each in zip(strings, listed, strict=True) if each not in known]
@@ -91,7 +111,9 @@ TRIPLE_LIST_SPANS = form(
 
 
 def one_side(path: Path, side: Side) -> Rows:
-    """Yield the texts of a model's stored output with its gold triples (``truth``) or its own ones (``predict``)."""
+    """Yield the texts of a model's stored output with its gold triples (``truth``) or its own
+    ones (``predict``).
+    """
     for where, row in read_objects(path):
         if side.name not in row:
             raise UserError(f"{where}: field {side.name!r} is missing")
@@ -107,7 +129,9 @@ PAIR_END, TABS = "###END###", 5
 
 
 def pairs(path: Path) -> Rows:
-    """Yield the rows of OpenNRE's two forms, and of NRE's: tab-separated, words of entities joined with ``_``."""
+    """Yield the rows of OpenNRE's two forms, and of NRE's: tab-separated, words of entities
+    joined with ``_``.
+    """
     if first_character(path) in ("{", "["):
         yield from read_objects(path)
         return
@@ -118,7 +142,10 @@ def pairs(path: Path) -> Rows:
         subject, object_, relation, text = fields[2 : TABS + 1]
         text = text.removesuffix(PAIR_END).strip()
         subject, object_, text = (words.replace("_", " ") for words in (subject, object_, text))
-        yield where, {"text": text, "relation": relation, "h": {"name": subject}, "t": {"name": object_}}
+        yield (
+            where,
+            {"text": text, "relation": relation, "h": {"name": subject}, "t": {"name": object_}},
+        )
 
 
 # one line an entity pair with its sentence, as the raw NYT10 corpus (Riedel et al. 2010) is spread
@@ -142,7 +169,9 @@ TACRED = form(
 
 
 def fewrel(path: Path) -> Rows:
-    """Yield a row an example of ``{relation: [{"tokens", "h": [name, id, [[positions], …]], "t": …}]}``."""
+    """Yield a row an example of ``{relation: [{"tokens", "h": [name, id, [[positions], …]], "t":
+    …}]}``.
+    """
     examples = load_json(path)
     if not isinstance(examples, dict):
         raise UserError(f"{path}: expected an object {{relation: [examples]}}")
@@ -158,7 +187,9 @@ def fewrel(path: Path) -> Rows:
                     row[key] = {"start": positions[0], "end": positions[-1]}
                 except (LookupError, TypeError) as error:
                     expected = "expected [name, id, [[positions], …]]"
-                    raise UserError(f"{where}: {key!r} is {shown(item.get(key))}, {expected}") from error
+                    raise UserError(
+                        f"{where}: {key!r} is {shown(item.get(key))}, {expected}"
+                    ) from error
             yield where, row
 
 
@@ -176,7 +207,11 @@ FEWREL = form(
 
 def _is_raw_rebel(probe: Probe) -> bool:
     triples = probe.value.get("triples")
-    return "docid" in probe.value and isinstance(triples, list) and "surfaceform" in str(triples[:1] or "surfaceform")
+    return (
+        "docid" in probe.value
+        and isinstance(triples, list)
+        and "surfaceform" in str(triples[:1] or "surfaceform")
+    )
 
 
 # what REBEL was made from, with `surfaceform` for every part
@@ -187,7 +222,9 @@ REBEL_RAW = form(
 
 
 def of_people(path: Path, side: Side, annotator: str = "") -> Rows:
-    """Yield the accepted rows of Prodigy: those of ``annotator``, or of the first who accepted a text."""
+    """Yield the accepted rows of Prodigy: those of ``annotator``, or of the first who accepted a
+    text.
+    """
     first: dict[str, Any] = {}
     for where, row in side.rows(read_objects(path)):
         names = row.get("_annotator_id"), row.get("_session_id")
@@ -203,22 +240,33 @@ def of_people(path: Path, side: Side, annotator: str = "") -> Rows:
 
 
 def _with_ends(row: dict[str, Any], where: str) -> dict[str, Any]:
-    """Return a row of Prodigy with the spans of its relations, which may stand there, or be called by a token."""
-    spans, tokens = (items(row, key, dict, where) if row.get(key) else [] for key in ("spans", "tokens"))
-    ends = {span["token_end"]: span for span in reversed(spans) if type(span.get("token_end")) is int}
+    """Return a row of Prodigy with the spans of its relations, which may stand there, or be
+    called by a token.
+    """
+    spans, tokens = (
+        items(row, key, dict, where) if row.get(key) else [] for key in ("spans", "tokens")
+    )
+    ends = {
+        span["token_end"]: span for span in reversed(spans) if type(span.get("token_end")) is int
+    }
     relations = []
     for relation in items(row, "relations", dict, where):
         found = {}
         for key in ("head", "child"):
             if given := relation.get(f"{key}_span"):
-                edges = [take(relation, f"{key}_span", dict, where).get(edge) for edge in ("start", "end")]
+                edges = [
+                    take(relation, f"{key}_span", dict, where).get(edge)
+                    for edge in ("start", "end")
+                ]
                 same = (span for span in spans if [span.get("start"), span.get("end")] == edges)
                 found[key] = {**next(same, {}), **given}  # the type may stand there alone
             else:
                 token = relation[key] if type(relation.get(key)) is int else -1
                 found[key] = ends.get(token) or (tokens[token] if 0 <= token < len(tokens) else {})
             if not found[key]:
-                raise UserError(f"{where}: a relation has neither {key}_span nor a span that ends at {key!r}")
+                raise UserError(
+                    f"{where}: a relation has neither {key}_span nor a span that ends at {key!r}"
+                )
         relations.append({**relation, **found})
     return {**row, "spans": spans, "relations": relations}
 
@@ -234,11 +282,18 @@ PRODIGY = form(
 def _is_doccano(probe: Probe) -> bool:
     entities, relations = probe.value.get("entities"), probe.value.get("relations")
     offsets = isinstance(entities, list) and (not entities or "start_offset" in str(entities[0]))
-    return offsets and isinstance(relations, list) and "text" in probe.value and "tokens" not in probe.value
+    return (
+        offsets
+        and isinstance(relations, list)
+        and "text" in probe.value
+        and "tokens" not in probe.value
+    )
 
 
 def marked(row: dict[str, Any], where: str) -> dict[str, Any]:
-    """Return a text of doccano; of one without any entity the export does not say whether somebody looked at it."""
+    """Return a text of doccano; of one without any entity the export does not say whether
+    somebody looked at it.
+    """
     empty = not items(row, "entities", dict, where) and not row.get("relations")
     return Row(row, [LeftOut("empty_annotations", where)] * empty)
 
@@ -253,11 +308,13 @@ WAYS = {"left": [("to_id", "from_id")], "bi": [("from_id", "to_id"), ("to_id", "
 
 
 def tasks(path: Path, side: Side, annotator: str = "") -> Rows:
-    """Yield the tasks of Label Studio as text, regions and relations, one for each label and direction.
+    """Yield the tasks of Label Studio as text, regions and relations, one for each label and
+    direction.
 
-    A task that was skipped, or that waits for its annotator, says nothing about its text. Of several annotations, that
-    of the chosen annotator (id, e-mail or name), or the first. Where predictions are wanted and any task has
-    ``predictions``, the first of each task is read, and none of the annotations.
+    A task that was skipped, or that waits for its annotator, says nothing about its text. Of
+    several annotations, that of the chosen annotator (id, e-mail or name), or the first. Where
+    predictions are wanted and any task has ``predictions``, the first of each task is read, and
+    none of the annotations.
     """
     rows = list(side.rows(read_objects(path)))
     if side.predicts and not annotator and any(row.get("predictions") for _, row in rows):
@@ -271,7 +328,9 @@ def _predicted(row: dict[str, Any], where: str) -> dict[str, Any]:
     predictions = items(row, "predictions", dict, where) if "predictions" in row else []
     result = items(predictions[0], "result", dict, where) if predictions else []
     left_out = [LeftOut("several_predictions", where)] if len(predictions) > 1 else []
-    return _linked(row, result, where, [LeftOut("predictions_read", f"{where}: 'predictions'"), *left_out])
+    return _linked(
+        row, result, where, [LeftOut("predictions_read", f"{where}: 'predictions'"), *left_out]
+    )
 
 
 def _annotated(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any] | LeftOut:
@@ -289,10 +348,16 @@ def _annotated(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any
     return _linked(row, items(kept[0], "result", dict, where), where, left_out)
 
 
-def _linked(row: dict[str, Any], result: list[dict[str, Any]], where: str, left_out: list[LeftOut]) -> Row:
+def _linked(
+    row: dict[str, Any], result: list[dict[str, Any]], where: str, left_out: list[LeftOut]
+) -> Row:
     """Return a task with the regions and relations of one annotation or prediction."""
     values = [(item["id"], item.get("value")) for item in result if "id" in item]
-    regions = [{"id": name, **value} for name, value in values if isinstance(value, dict) and "start" in value]
+    regions = [
+        {"id": name, **value}
+        for name, value in values
+        if isinstance(value, dict) and "start" in value
+    ]
     links = []
     for item in (item for item in result if item.get("type") == "relation"):
         if not item.get("labels"):
@@ -301,14 +366,21 @@ def _linked(row: dict[str, Any], result: list[dict[str, Any]], where: str, left_
             continue
         for label in items(item, "labels", str, where):
             for ways in WAYS.get(str(item.get("direction")), [("from_id", "to_id")]):
-                arguments = dict(zip(("from_id", "to_id"), (item.get(way) for way in ways), strict=True))
+                arguments = dict(
+                    zip(("from_id", "to_id"), (item.get(way) for way in ways), strict=True)
+                )
                 links.append({"label": label, **arguments})
     data = row.get("data")
-    return Row({"id": row.get("id"), "data": data, **_text_of(data), "regions": regions, "links": links}, left_out)
+    return Row(
+        {"id": row.get("id"), "data": data, **_text_of(data), "regions": regions, "links": links},
+        left_out,
+    )
 
 
 def _text_of(data: Any) -> dict[str, str]:
-    """Return the text of a task whose labelling configuration has another name for it, if it is the only string."""
+    """Return the text of a task whose labelling configuration has another name for it, if it is
+    the only string.
+    """
     if not isinstance(data, dict) or "text" in data:
         return {}
     strings = [value for value in data.values() if isinstance(value, str)]

@@ -1,11 +1,14 @@
-"""``rdf``: Turtle, N-Triples, JSON-LD; TriG and N-Quads with a graph for each sentence; rows that hold such a text.
+"""``rdf``: Turtle, N-Triples, JSON-LD; TriG and N-Quads with a graph for each sentence; rows that
+hold such a text.
 
-A sentence is a file of a folder (``ID.ttl``, ``ID.nt``, ``ID.jsonld``), a named graph of a file, or a row of JSON whose
-field (``turtle``, ``json-ld``, or an answer of a language model) is one. Its text stands in its row, or in ``ID.txt``
-next to its file; without texts, such outputs are predictions, which go by id.
+A sentence is a file of a folder (``ID.ttl``, ``ID.nt``, ``ID.jsonld``), a named graph of a file, or
+a row of JSON whose field (``turtle``, ``json-ld``, or an answer of a language model) is one. Its
+text stands in its row, or in ``ID.txt`` next to its file; without texts, such outputs are
+predictions, which go by id.
 
-A name is the node's label, its literal, or the last part of its address, with blanks for underscores; a relation is
-the last part of its address. Nothing is fetched, nor dropped where JSON-LD drops what no context explains.
+A name is the node's label, its literal, or the last part of its address, with blanks for
+underscores; a relation is the last part of its address. Nothing is fetched, nor dropped where
+JSON-LD drops what no context explains.
 """
 
 import json
@@ -26,14 +29,27 @@ from tripleaudit.corpora.readers.row_files import Probe, Row, Rows, read_rows
 SYNTAX: Final = {"ttl": "turtle", "nt": "nt", "jsonld": "json-ld", "trig": "trig", "nq": "nquads"}
 FILE: Final = re.compile(rf"(.+)\.({'|'.join(SYNTAX)})(?:\.gz|\.zst)?")
 FIELD: Final = re.compile(r"turtle|ttl|n-?t(riples)?|json-?ld|rdf", re.IGNORECASE)
-SAID: Final = ("triples", *REBEL_SAID, "response", "answer", "completion")  # which may be anything else
-SIGNS: Final = re.compile(r"@?prefix\s+[\w.-]*:\s*<|<(https?|urn|file):[^>]*>|\"@(context|graph|id)\"", re.IGNORECASE)
+SAID: Final = (
+    "triples",
+    *REBEL_SAID,
+    "response",
+    "answer",
+    "completion",
+)  # which may be anything else
+SIGNS: Final = re.compile(
+    r"@?prefix\s+[\w.-]*:\s*<|<(https?|urn|file):[^>]*>|\"@(context|graph|id)\"", re.IGNORECASE
+)
 JSON_LD: Final = re.compile(r"\s*(\{|\[\s*[{\]])")
 FENCED: Final = re.compile(r"```[\w-]*\s(.*?)```", re.DOTALL)
 BASE: Final = "http://_/"  # of addresses that say none
 RDF_, RDFS, OWL, SKOS = (
     f"http://www.w3.org/{name}#"
-    for name in ("1999/02/22-rdf-syntax-ns", "2000/01/rdf-schema", "2002/07/owl", "2004/02/skos/core")
+    for name in (
+        "1999/02/22-rdf-syntax-ns",
+        "2000/01/rdf-schema",
+        "2002/07/owl",
+        "2004/02/skos/core",
+    )
 )
 NAMES = (
     *(f"{base}name" for base in ("http://schema.org/", "https://schema.org/", BASE)),
@@ -49,7 +65,9 @@ def local(address: str) -> str:
     return unquote(address[address.rfind(next((m for m in "#/:" if m in address), " ")) + 1 :])
 
 
-def statements(text: str, syntax: str, where: str, gone: list[LeftOut]) -> dict[str, list[dict[str, Any]]]:
+def statements(
+    text: str, syntax: str, where: str, gone: list[LeftOut]
+) -> dict[str, list[dict[str, Any]]]:
     """Return the triples of every named graph by its name; what stands in none has the empty name.
 
     Args:
@@ -67,7 +85,9 @@ def statements(text: str, syntax: str, where: str, gone: list[LeftOut]) -> dict[
         if syntax == "json-ld":
             value = json.loads(text, object_pairs_hook=lambda pairs: _explained(pairs, where, gone))
             if wrong := [
-                each for each in (value if isinstance(value, list) else [value]) if not isinstance(each, dict)
+                each
+                for each in (value if isinstance(value, list) else [value])
+                if not isinstance(each, dict)
             ]:
                 raise UserError(f"expected objects, got {shown(wrong[0])}")
             text, context = json.dumps(value), {"context": {"@vocab": BASE}}
@@ -77,7 +97,11 @@ def statements(text: str, syntax: str, where: str, gone: list[LeftOut]) -> dict[
         raise UserError(f"{where}: no whole {syntax} ({reason[:120]})") from error
     finally:
         rdflib.NORMALIZE_LITERALS = before
-    names, types, triples = dict[Any, Any](), dict[Any, str](), dict[str, list[dict[str, Any]]]({"": []})
+    names, types, triples = (
+        dict[Any, Any](),
+        dict[Any, str](),
+        dict[str, list[dict[str, Any]]]({"": []}),
+    )
     listed = sorted(found.quads(), key=lambda quad: [*map(str, quad)])
     for node, predicate, value, _ in listed:
         if str(predicate) in LABELS and isinstance(value, rdflib.Literal):
@@ -89,7 +113,9 @@ def statements(text: str, syntax: str, where: str, gone: list[LeftOut]) -> dict[
         ends, relation = [], local(str(predicate))
         for end in (node, value):
             unnamed = isinstance(end, rdflib.BNode) or str(end) == BASE
-            said = str(end) if isinstance(end, rdflib.Literal) else local(str(end)).replace("_", " ")
+            said = (
+                str(end) if isinstance(end, rdflib.Literal) else local(str(end)).replace("_", " ")
+            )
             ends.append(names[end][-1] if end in names else "" if unnamed else said)
         example = f"{where}: {ends[0]!r} {relation} {ends[1]!r}"
         if str(predicate).startswith(NO_TRIPLES):
@@ -105,27 +131,41 @@ def statements(text: str, syntax: str, where: str, gone: list[LeftOut]) -> dict[
 
 
 def _explained(pairs: list[tuple[str, Any]], where: str, gone: list[LeftOut]) -> dict[str, Any]:
-    """Return an object of JSON-LD in which every name stands for something, itself if no context says what."""
+    """Return an object of JSON-LD in which every name stands for something, itself if no context
+    says what.
+    """
     value = unique_keys(where)(pairs)
-    value |= {key: quote(value[key], ":/?#@%") for key in ("@id", "id") if isinstance(value.get(key), str)}
+    value |= {
+        key: quote(value[key], ":/?#@%") for key in ("@id", "id") if isinstance(value.get(key), str)
+    }
     if "@import" in value:
         raise UserError(f"the context {value['@import']!r} is not fetched")
     if given := value.get("@context"):
         given = given if isinstance(given, list) else [given]
         gone += [LeftOut("contexts", f"{where}: {each}") for each in given if isinstance(each, str)]
         alone = {"@vocab": BASE, "id": "@id", "type": "@type"}
-        value["@context"] = [{"@vocab": BASE}, *(alone if isinstance(each, str) else each for each in given if each)]
+        value["@context"] = [
+            {"@vocab": BASE},
+            *(alone if isinstance(each, str) else each for each in given if each),
+        ]
     return value
 
 
 def rows(path: Path) -> Rows:
-    """Yield ``{"id", "triples"}`` of the sentences of a file or folder, with ``text`` where it is known."""
+    """Yield ``{"id", "triples"}`` of the sentences of a file or folder, with ``text`` where it
+    is known.
+    """
     if not path.is_dir():
-        yield from (_of_file if FILE.fullmatch(path.name) or _is_json_ld(Probe(path)) else _answers)(path)
+        yield from (
+            _of_file if FILE.fullmatch(path.name) or _is_json_ld(Probe(path)) else _answers
+        )(path)
         return
     files = sorted(path.iterdir())
     known = {match[1]: file for file in files if (match := FILE.fullmatch(file.name))}
-    read = [*known.values(), *(file for file in files if file.suffix == ".txt" and file.stem in known)]
+    read = [
+        *known.values(),
+        *(file for file in files if file.suffix == ".txt" and file.stem in known),
+    ]
     others = [LeftOut("other_files", str(file)) for file in files if file not in read]
     for file in files:
         for where, row in _of_file(file) if FILE.fullmatch(file.name) else ():
@@ -140,7 +180,9 @@ def _of_file(path: Path) -> Rows:
     with open_text(path) as stream:
         found = statements(stream.read(), syntax, str(path), gone)
     outside = found.pop("")
-    gone += [LeftOut("outside_graphs", f"{path}: {[*one.values()][:3]}") for one in outside if found]
+    gone += [
+        LeftOut("outside_graphs", f"{path}: {[*one.values()][:3]}") for one in outside if found
+    ]
     if not found and (text_file := path.with_name(f"{name}.txt")).is_file():
         with open_text(text_file) as stream:
             text = {"text": stream.read()}
@@ -150,7 +192,9 @@ def _of_file(path: Path) -> Rows:
 
 
 def _answers(path: Path) -> Rows:
-    """Yield the rows of a file; an answer of a language model that is no RDF as a whole gives no triple."""
+    """Yield the rows of a file; an answer of a language model that is no RDF as a whole gives no
+    triple.
+    """
     for where, row in read_objects(path):
         key = field_of(row) or next((key for key in SAID if key in row), "rdf")
         said, gone, found = row.get(key), list[LeftOut](), {}
@@ -174,8 +218,15 @@ def _is_json_ld(probe: Probe) -> bool:
 
 def field_of(row: dict[str, Any]) -> str | None:
     """Return the field of a row that holds RDF by its name, or by what it holds."""
-    named = next((key for key in row if FIELD.fullmatch(key) and not isinstance(row.get("triples"), list)), None)
-    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in row.items() if key in SAID}
+    named = next(
+        (key for key in row if FIELD.fullmatch(key) and not isinstance(row.get("triples"), list)),
+        None,
+    )
+    texts = {
+        key: value if isinstance(value, str) else json.dumps(value)
+        for key, value in row.items()
+        if key in SAID
+    }
     return named or next((key for key, value in texts.items() if SIGNS.search(value)), None)
 
 
@@ -183,7 +234,11 @@ def is_rdf(probe: Probe) -> bool:
     """Whether a file or folder is RDF by its name, or by its first object."""
     if probe.path.is_dir():
         return any(FILE.fullmatch(file.name) for file in probe.path.iterdir())
-    return bool(FILE.fullmatch(probe.path.name)) or _is_json_ld(probe) or field_of(probe.value) is not None
+    return (
+        bool(FILE.fullmatch(probe.path.name))
+        or _is_json_ld(probe)
+        or field_of(probe.value) is not None
+    )
 
 
 def read_any(path: str | Path) -> Rows:
@@ -200,7 +255,9 @@ def with_texts(path: Path) -> Rows:
     for where, row in rows(path):
         if "text" not in row:
             wanted = f"{row.get('id', 'ID')}.txt next to it, or 'text' in its row"
-            raise UserError(f"{where}: RDF has no text; expected {wanted}; predictions need none and go by id")
+            raise UserError(
+                f"{where}: RDF has no text; expected {wanted}; predictions need none and go by id"
+            )
         yield where, row
 
 

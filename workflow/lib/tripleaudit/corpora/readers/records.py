@@ -1,17 +1,20 @@
-"""Rows by a mapping that says which column is what: ``records``, and every format that is declared as one.
+"""Rows by a mapping that says which column is what: ``records``, and every format that is declared
+as one.
 
-Such a format is a :func:`form`. ``records`` itself takes JSON (a list of objects, or one within an object), JSON lines,
-CSV, TSV and Parquet; names in common use need no mapping there. A row is a sentence with a list of triples, or one
-triple with its sentence. Such rows make one sentence where they have the same text; where a column is said to be the
-sentence's id, by ``columns`` or by its name (``sentence_id``), those with the same id do, so that a text that is there
-twice stays two sentences. (``id`` alone may be that of the row.) An argument is given as
+Such a format is a :func:`form`. ``records`` itself takes JSON (a list of objects, or one within an
+object), JSON lines, CSV, TSV and Parquet; names in common use need no mapping there. A row is a
+sentence with a list of triples, or one triple with its sentence. Such rows make one sentence where
+they have the same text; where a column is said to be the sentence's id, by ``columns`` or by its
+name (``sentence_id``), those with the same id do, so that a text that is there twice stays two
+sentences. (``id`` alone may be that of the row.) An argument is given as
 
 * a string, or an object with one (``{"name": "Rome"}``);
 * a span: an object or a pair with start and end, of characters or tokens;
 * the position of an entity in the list ``entities``, or the name (``id``) of one there.
 
-``columns`` names paths: ``head.word`` is the field ``word`` of the object ``head``, ``items.0`` the first of a list; a
-path through a list takes the field of every item. ``subject=tail,object=head`` reads the inverse order.
+``columns`` names paths: ``head.word`` is the field ``word`` of the object ``head``, ``items.0`` the
+first of a list; a path through a list takes the field of every item. ``subject=tail,object=head``
+reads the inverse order.
 """
 
 import ast
@@ -38,9 +41,12 @@ SETTINGS = ("rows", "order", "units", "last", "annotator")
 """Fields of :class:`Columns` that name no column."""
 EDGES = ("start", "end")
 WITHDRAWN: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("negated", "negation", "is_negated", "deleted", "rejected"), ("true", "1", "yes")),
     **dict.fromkeys(
-        ("polarity", "status", "verdict", "answer"), ("negative", "rejected", "reject", "wrong", "deleted")
+        ("negated", "negation", "is_negated", "deleted", "rejected"), ("true", "1", "yes")
+    ),
+    **dict.fromkeys(
+        ("polarity", "status", "verdict", "answer"),
+        ("negative", "rejected", "reject", "wrong", "deleted"),
     ),
     **dict.fromkeys(("valid", "correct", "accepted", "label"), ("false", "0", "no")),
 }
@@ -53,7 +59,9 @@ NOWHERE = (ABSENT, None, "")
 
 
 class Columns(Section):
-    """Which column of the files is what; a path such as `head.word` leads into objects and lists."""
+    """Which column of the files is what; a path such as `head.word` leads into objects and
+    lists.
+    """
 
     id: Text | None = None
     """Name of the sentence; by default its position in the file."""
@@ -62,7 +70,9 @@ class Columns(Section):
     tokens: Text | None = None
     """The sentence as a list of tokens, which blanks join."""
     triples: Text | None = None
-    """The list of triples of a sentence; subject, relation and object are then fields of its items."""
+    """The list of triples of a sentence; subject, relation and object are then fields of its
+    items.
+    """
     subject: Text | None = None
     """The subject: a string, a span, or the position or id of an entity."""
     relation: Text | None = None
@@ -102,7 +112,9 @@ class Columns(Section):
     last: Literal["exclusive", "inclusive"] = "exclusive"
     """Whether an end is the position after the last one, or the last one."""
     annotator: Text | None = None
-    """Whose annotations are read, by e-mail, name or number, where several people annotated (Label Studio, Prodigy)."""
+    """Whose annotations are read, by e-mail, name or number, where several people annotated
+    (Label Studio, Prodigy).
+    """
 
 
 SENTENCE_IDS = ("sent_id", "sentence_id")
@@ -127,7 +139,9 @@ USUAL: Mapping[str, tuple[str, ...]] = {
     "object_end": ("object_end", "obj_end", "tail_end"),
     "object_type": ("object_type", "obj_type", "tail_type"),
 }
-"""Names of columns that are understood without a mapping, by role; the first that a row has counts."""
+"""Names of columns that are understood without a mapping, by role; the first that a row has
+counts.
+"""
 
 
 def parse_columns(texts: Iterable[str], option: str = "--column") -> dict[str, str]:
@@ -142,14 +156,18 @@ def parse_columns(texts: Iterable[str], option: str = "--column") -> dict[str, s
         if not role or not column:
             raise UserError(f"{option}: {part!r}, expected ROLE=COLUMN, such as text=sentence")
         if role in given:
-            raise UserError(f"{option}: {role} is {given[role]} and {column}; expected each role once")
+            raise UserError(
+                f"{option}: {role} is {given[role]} and {column}; expected each role once"
+            )
         given[role] = column
     Columns.checked(given, option)
     return given
 
 
 class Argument(NamedTuple):
-    """Subject or object of a triple: its string, its first character where the file gives it, and its type."""
+    """Subject or object of a triple: its string, its first character where the file gives it,
+    and its type.
+    """
 
     text: str
     start: int | None = None
@@ -162,10 +180,11 @@ class Mapped:
     Args:
         columns: role -> column; of several names of one, the first that a row has counts.
         where: of the mapping, in messages.
-        declared: the mapping is that of a format, which says all: nothing else is looked for, and what it says has to
-            be there.
+        declared: the mapping is that of a format, which says all: nothing else is looked for, and
+            what it says has to be there.
         none: relations that say that there is none.
-        predicts: the rows are a system's output: an item that is no triple is counted and kept as a wrong prediction.
+        predicts: the rows are a system's output: an item that is no triple is counted and kept as a
+            wrong prediction.
 
     Raises:
         UserError: the mapping has an unknown role or setting.
@@ -181,7 +200,10 @@ class Mapped:
         predicts: bool = False,
     ) -> None:
         # of a study's section, roles that it says nothing of are null
-        names = {role: (column,) if isinstance(column, str) else column for role, column in (columns or {}).items()}
+        names = {
+            role: (column,) if isinstance(column, str) else column
+            for role, column in (columns or {}).items()
+        }
         names = {role: each for role, each in names.items() if each is not None}
         self.given = {role: _main_name(each) for role, each in names.items()}
         Columns.checked(self.given, where)
@@ -193,7 +215,9 @@ class Mapped:
         self.inclusive = self.given.get("last") == "inclusive"
 
     def counts_columns(self) -> bool:
-        """Return whether the mapping calls columns by their numbers, as of a table without a header."""
+        """Return whether the mapping calls columns by their numbers, as of a table without a
+        header.
+        """
         columns = [column for role, column in self.given.items() if role not in SETTINGS]
         return bool(columns) and all(column.isdecimal() for column in columns)
 
@@ -216,29 +240,41 @@ class Mapped:
         return found
 
     def lacks(self, row: Any) -> list[str]:
-        """Return the roles that a row lacks to be read; usual names count in any case where the row has no other."""
+        """Return the roles that a row lacks to be read; usual names count in any case where the
+        row has no other.
+        """
         missing = self._lacks(row)
         if missing and isinstance(row, dict):
             for role, usual in self.names.items():
-                others = [name for name in row if name.casefold() in usual] if role not in self.given else []
+                others = (
+                    [name for name in row if name.casefold() in usual]
+                    if role not in self.given
+                    else []
+                )
                 self.names[role] = (*usual, *others)
             missing = self._lacks(row)
         return missing
 
     def _lacks(self, row: Any) -> list[str]:
-        named: list[str] = [role for role in ("text", "tokens") if role in self.given] or ["text", "tokens"]
+        named: list[str] = [role for role in ("text", "tokens") if role in self.given] or [
+            "text",
+            "tokens",
+        ]
         missing = [] if any(self.find(row, role) is not ABSENT for role in named) else named[:1]
         if self.lists(row):
             return missing
         parts = [
             role
             for role in PARTS
-            if self.find(row, role) is ABSENT and (role == "relation" or self.find(row, f"{role}_start") is ABSENT)
+            if self.find(row, role) is ABSENT
+            and (role == "relation" or self.find(row, f"{role}_start") is ABSENT)
         ]
         return missing + (["triples"] if "triples" in self.given or parts == list(PARTS) else parts)
 
     def refuse_row_as_header(self, where: str) -> None:
-        """Raise :class:`UserError` where the named columns look like the first row of a table without a header."""
+        """Raise :class:`UserError` where the named columns look like the first row of a table
+        without a header.
+        """
         names = [self.given.get(role, "") for role in ("text", "subject", "object")]
         text, *arguments = names
         if all(names) and " " in text and all(name in text for name in arguments):
@@ -267,7 +303,8 @@ class Mapped:
         return not states and self.find(row, "triples") is not ABSENT
 
     def sentences(self, rows: Iterable[tuple[str, Any]]) -> Iterator[RawSentence | LeftOut]:
-        """Yield the sentences of ``(where, row)``; rows of one triple each are joined by their text, or by a given id.
+        """Yield the sentences of ``(where, row)``; rows of one triple each are joined by their
+        text, or by a given id.
 
         A row may be a :class:`LeftOut`, which counts among the positions.
 
@@ -290,7 +327,9 @@ class Mapped:
                 if splits and splits[-1] != splits[0]:
                     yield LeftOut("other_splits", f"{where}: {splits.pop()!r}, not {splits[0]!r}")
             listed = self.lists(row)
-            sentence = self.sentence(row, where, len(joined) if self.declared and not listed else number)
+            sentence = self.sentence(
+                row, where, len(joined) if self.declared and not listed else number
+            )
             if listed:
                 yield sentence
             elif (known := joined.setdefault(self._key(row, sentence), sentence)) is not sentence:
@@ -304,9 +343,17 @@ class Mapped:
         yield from joined.values()
 
     def _key(self, row: dict[str, Any], sentence: RawSentence) -> tuple[str, str]:
-        """Return what rows of one sentence have in common: an id that is one of sentences, else the text."""
-        named = not self.declared and ("id" in self.given or any(name in row for name in SENTENCE_IDS))
-        return ("id", sentence.id) if named and self.find(row, "id") not in (ABSENT, None) else ("text", sentence.text)
+        """Return what rows of one sentence have in common: an id that is one of sentences, else
+        the text.
+        """
+        named = not self.declared and (
+            "id" in self.given or any(name in row for name in SENTENCE_IDS)
+        )
+        return (
+            ("id", sentence.id)
+            if named and self.find(row, "id") not in (ABSENT, None)
+            else ("text", sentence.text)
+        )
 
     def sentence(self, row: dict[str, Any], where: str, number: int) -> RawSentence:
         """Return the sentence of one row; ``number`` is the id of one that has none.
@@ -315,18 +362,34 @@ class Mapped:
             UserError: a part is of another kind than expected, or points outside its sentence.
         """
         text, offsets = self._text(row, where)
-        listed = decoded(self.need(row, "entities", where) if "start" in self.given else self.find(row, "entities"))
+        listed = decoded(
+            self.need(row, "entities", where)
+            if "start" in self.given
+            else self.find(row, "entities")
+        )
         here = Arguments(self, text, offsets, _list(listed), where)
         whole = row if isinstance(row, Row) else Row(row)
         here.left_out += whole.left_out
-        if row.get("error") or row.get("finish_reason") in CUT or self.lists(row) and row.get("answer") == "reject":
+        if (
+            row.get("error")
+            or row.get("finish_reason") in CUT
+            or self.lists(row)
+            and row.get("answer") == "reject"
+        ):
             here.left_out.append(LeftOut("failed_rows", where))
-        none = all(self.find(row, role) in (None, "") for role in PARTS)  # a row of a sentence with zero triples
-        found = [here.read(item) for item in (self._triples(row, here) if self.lists(row) else [row] * (not none))]
+        none = all(
+            self.find(row, role) in (None, "") for role in PARTS
+        )  # a row of a sentence with zero triples
+        found = [
+            here.read(item)
+            for item in (self._triples(row, here) if self.lists(row) else [row] * (not none))
+        ]
         name = self.find(row, "id")
         name = str(number if name is ABSENT or name is None else name)
         triples = [triple for triple in found if triple]
-        return RawSentence(name, text, triples, where, whole.listed, here.left_out, len(here.entities))
+        return RawSentence(
+            name, text, triples, where, whole.listed, here.left_out, len(here.entities)
+        )
 
     def _triples(self, row: dict[str, Any], here: "Arguments") -> list[Any]:
         triples = self.need(row, "triples", here.where)
@@ -346,16 +409,24 @@ class Mapped:
 
     def _text(self, row: dict[str, Any], where: str) -> tuple[str, list[tuple[int, int]] | None]:
         """Return the text and, of tokens, the characters of each."""
-        text = ABSENT if "tokens" in self.given and "text" not in self.given else self.need(row, "text", where)
+        text = (
+            ABSENT
+            if "tokens" in self.given and "text" not in self.given
+            else self.need(row, "text", where)
+        )
         if text is ABSENT:
             tokens = decoded(self.need(row, "tokens", where))
             if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
-                raise UserError(f"{where}: the tokens are {shown(tokens)}, expected a list of strings")
+                raise UserError(
+                    f"{where}: the tokens are {shown(tokens)}, expected a list of strings"
+                )
             return self._joined(tokens)
         if not isinstance(text, str):
             raise UserError(f"{where}: the text is {shown(text)}, expected a string")
         text = text.rstrip("\r\n")
-        return self._joined(text.split(" ")) if self.given.get("units") == "tokens" else (text, None)
+        return (
+            self._joined(text.split(" ")) if self.given.get("units") == "tokens" else (text, None)
+        )
 
     def _joined(self, tokens: list[str]) -> tuple[str, list[tuple[int, int]] | None]:
         ends = [end - 1 for end in accumulate(len(token) + 1 for token in tokens)]
@@ -379,19 +450,36 @@ class Mapped:
 class Arguments:
     """Subjects and objects of one sentence, in any of the forms that rows have them."""
 
-    def __init__(self, mapped: Mapped, text: str, offsets: list[tuple[int, int]] | None, entities: list, where: str):
-        self.mapped, self.text, self.offsets, self.where, self.entities = mapped, text, offsets, where, entities
+    def __init__(
+        self,
+        mapped: Mapped,
+        text: str,
+        offsets: list[tuple[int, int]] | None,
+        entities: list,
+        where: str,
+    ):
+        self.mapped, self.text, self.offsets, self.where, self.entities = (
+            mapped,
+            text,
+            offsets,
+            where,
+            entities,
+        )
         self.left_out: list[LeftOut] = []
         self.keys = {}
         for entity in entities:
             key = mapped.find(entity, "key") if isinstance(entity, dict) else ABSENT
             if key is not ABSENT and not isinstance(key, dict | list):
                 self.keys[key] = entity
-            if mapped.declared and "start" in mapped.names:  # a broken one may be what a triple lacks
+            if (
+                mapped.declared and "start" in mapped.names
+            ):  # a broken one may be what a triple lacks
                 self._argument(entity, "entity", {})
 
     def read(self, item: Any) -> RawTriple | None:
-        """Return a triple; of a system's output, a wrong one in place of an item that is no triple."""
+        """Return a triple; of a system's output, a wrong one in place of an item that is no
+        triple.
+        """
         if not self.mapped.predicts:
             return self.triple(item)
         try:
@@ -405,33 +493,56 @@ class Arguments:
         mapped, where = self.mapped, self.where
         if isinstance(item, str) and item.count(" | ") == 2:
             item = item.split(" | ")
-        plain = isinstance(item, list | tuple) and not (mapped.declared and "relation" in mapped.names)
+        plain = isinstance(item, list | tuple) and not (
+            mapped.declared and "relation" in mapped.names
+        )
         if isinstance(item, list | tuple):
-            if len(item) != 3 or mapped.declared and plain and not all(isinstance(part, str) for part in item):
-                expected = ", ".join(next(part for part in PARTS if part[0] == letter) for letter in mapped.order)
-                raise UserError(f"{where}: expected a triple [{expected}] of three strings, got {shown(item)}")
+            if (
+                len(item) != 3
+                or mapped.declared
+                and plain
+                and not all(isinstance(part, str) for part in item)
+            ):
+                expected = ", ".join(
+                    next(part for part in PARTS if part[0] == letter) for letter in mapped.order
+                )
+                raise UserError(
+                    f"{where}: expected a triple [{expected}] of three strings, got {shown(item)}"
+                )
             subject, relation, object_ = (item[mapped.order.index(letter)] for letter in "sro")
         elif isinstance(item, dict):
             subject, relation, object_ = (mapped.need(item, role, where) for role in PARTS)
         else:
             raise UserError(f"{where}: a triple is {shown(item)}, expected an object or a list")
         parts = (subject, relation, object_)
-        missing = all(isinstance(part, str) and (part in MISSING or not part.strip()) for part in parts)
+        missing = all(
+            isinstance(part, str) and (part in MISSING or not part.strip()) for part in parts
+        )
         if missing or relation in mapped.none:
             kind = "pairs_without_relation" if relation in mapped.none else "missing_values"
             known = [part for part in parts if part is not ABSENT]
             self.left_out.append(LeftOut(kind, f"{where}: {shown(known)}"))
             return None
         said = item if isinstance(item, dict) else {}
-        if said.get("qualifiers") or any(str(said[key]).lower() in WITHDRAWN.get(key, ()) for key in said):
+        if said.get("qualifiers") or any(
+            str(said[key]).lower() in WITHDRAWN.get(key, ()) for key in said
+        ):
             self.left_out.append(LeftOut("attributes", f"{where}: {shown(item)}"))
         if not isinstance(relation, str) or not relation.strip():
-            state = "has no relation" if relation in (ABSENT, "") else f"has the relation {shown(relation)}"
+            state = (
+                "has no relation"
+                if relation in (ABSENT, "")
+                else f"has the relation {shown(relation)}"
+            )
             raise UserError(f"{where}: the triple {shown(item)} {state}, expected a string")
         if plain and isinstance(subject, str) and isinstance(object_, str) and not self.entities:
             return RawTriple(subject, relation, object_)
-        first, second = (self._argument(*each, item) for each in ((subject, "subject"), (object_, "object")))
-        return RawTriple(first.text, relation, second.text, first.start, second.start, first.type, second.type)
+        first, second = (
+            self._argument(*each, item) for each in ((subject, "subject"), (object_, "object"))
+        )
+        return RawTriple(
+            first.text, relation, second.text, first.start, second.start, first.type, second.type
+        )
 
     def _argument(self, value: Any, role: str, item: Any) -> Argument:
         mapped, where, fields = self.mapped, self.where, item if isinstance(item, dict) else {}
@@ -445,13 +556,17 @@ class Arguments:
         if isinstance(value, str | int) and value in self.keys:
             value = self.keys[value]
         elif type(value) is int or (
-            mapped.declared and not isinstance(value, dict) and {"key", "start"} <= mapped.names.keys()
+            mapped.declared
+            and not isinstance(value, dict)
+            and {"key", "start"} <= mapped.names.keys()
         ):
             value = self._listed(value, role)
         if isinstance(value, str) and (value or mapped.declared or not fields):
             return Argument(value, None, type_)
         if isinstance(value, dict):
-            if "@value" in value and len(value) > 1:  # DuIE's further arguments, such as where somebody plays a part
+            if (
+                "@value" in value and len(value) > 1
+            ):  # DuIE's further arguments, such as where somebody plays a part
                 self.left_out.append(LeftOut("further_objects", f"{where}: {shown(value)}"))
             start, end = (mapped.need(value, edge, where) for edge in EDGES)
             name, type_ = mapped.find(value, "name"), mapped.type_of(value, "type", where) or type_
@@ -459,7 +574,11 @@ class Arguments:
                 return self.span(start, end, name, role, type_)
             if isinstance(name, str):
                 return self._spelt(name, value.get("pos"), type_)
-        if isinstance(value, list | tuple) and len(value) == 2 and all(type(edge) is int for edge in value):
+        if (
+            isinstance(value, list | tuple)
+            and len(value) == 2
+            and all(type(edge) is int for edge in value)
+        ):
             return self.span(value[0], value[1], None, role, type_)
         state = "is missing" if value is ABSENT else f"is {shown(value)}"
         advice = "" if mapped.declared else f"; --column {role}=PATH says where it stands"
@@ -468,20 +587,33 @@ class Arguments:
         )
 
     def _listed(self, value: Any, role: str) -> Any:
-        """Return the entity at a position of the list; where entities have numbers as ids, it is no position."""
+        """Return the entity at a position of the list; where entities have numbers as ids, it is
+        no position.
+        """
         given, size = self.mapped.given, len(self.entities)
         called = repr(given[role]) if role in given else f"the {role}"
         if "key" in given or any(isinstance(key, int) for key in self.keys):
             state = "is missing" if value is ABSENT else f"is {shown(value)}"
             name = self.mapped.names["key"][0]
-            raise UserError(f"{self.where}: {called} {state}, expected the {name!r} of one of {size} entities")
+            raise UserError(
+                f"{self.where}: {called} {state}, expected the {name!r} of one of {size} entities"
+            )
         if not 0 <= value < size:
-            raise UserError(f"{self.where}: {called} is {value}, expected the position of one of {size} entities")
+            raise UserError(
+                f"{self.where}: {called} is {value}, expected the position of one of {size} entities"
+            )
         return self.entities[value]
 
     def _spelt(self, name: str, edges: Any, type_: str | None) -> Argument:
-        """Return a name as the sentence spells it at its offsets (OpenNRE lower-cases names next to ``pos``)."""
-        if self.offsets and isinstance(edges, list) and len(edges) == 2 and all(type(edge) is int for edge in edges):
+        """Return a name as the sentence spells it at its offsets (OpenNRE lower-cases names next
+        to ``pos``).
+        """
+        if (
+            self.offsets
+            and isinstance(edges, list)
+            and len(edges) == 2
+            and all(type(edge) is int for edge in edges)
+        ):
             first, last = edges
             if 0 <= first < last <= len(self.offsets):
                 spelt = self.span(first, last - self.mapped.inclusive, None, "name", type_)
@@ -490,19 +622,32 @@ class Arguments:
         return Argument(name, None, type_)
 
     def span(self, start: Any, end: Any, name: Any, role: str, type_: str | None) -> Argument:
-        """Return the string and first character of a span; of a name next to it, the text has to be the same."""
+        """Return the string and first character of a span; of a name next to it, the text has to
+        be the same.
+        """
         name, end = name if isinstance(name, str) else None, None if end in NOWHERE else end
         first, last = (_whole(edge) for edge in (start, end))
         if end is None and first is not None and name is not None and self.offsets is None:
             last = first + len(name)
         elif last is not None:
             last += self.mapped.inclusive
-        size, unit = (len(self.text), "characters") if self.offsets is None else (len(self.offsets), "tokens")
+        size, unit = (
+            (len(self.text), "characters")
+            if self.offsets is None
+            else (len(self.offsets), "tokens")
+        )
         edges = f"[{shown(start)}, {shown(end)}{']' if self.mapped.inclusive else ')'}"
-        if self.offsets is None and first is not None and last is not None and not self.text.isascii():
+        if (
+            self.offsets is None
+            and first is not None
+            and last is not None
+            and not self.text.isascii()
+        ):
             first, last = self._in_characters(first, last, name)
         if first is None or last is None or not 0 <= first < last <= size:
-            raise UserError(f"{self.where}: the {role} span {edges} is outside the text of {size} {unit}")
+            raise UserError(
+                f"{self.where}: the {role} span {edges} is outside the text of {size} {unit}"
+            )
         if self.offsets is not None:
             first, last = self.offsets[first][0], self.offsets[last - 1][1]
         found = self.text[first:last]
@@ -517,8 +662,9 @@ class Arguments:
     def _in_characters(self, first: int, last: int, name: str | None) -> tuple[int, int]:
         """Return the offsets of a span in characters.
 
-        Tools written in Java or JavaScript count units of UTF-16, in which an emoji is two. Where offsets in characters
-        do not fit the text, and these units do, they are converted and counted.
+        Tools written in Java or JavaScript count units of UTF-16, in which an emoji is two. Where
+        offsets in characters do not fit the text, and these units do, they are converted and
+        counted.
         """
         if self._fits(first, last, name) or max(self.text) <= "\uffff":
             return first, last
@@ -532,7 +678,9 @@ class Arguments:
         return start, end
 
     def _fits(self, first: int, last: int, name: str | None) -> bool:
-        """Return whether a span has its name, or without a name, whether it consists of whole words."""
+        """Return whether a span has its name, or without a name, whether it consists of whole
+        words.
+        """
         found = self.text[first:last]
         if name is not None:
             return found == name
@@ -545,7 +693,12 @@ def _main_name(names: tuple[str, ...]) -> str:
 
 
 def _whole(value: Any) -> int | None:
-    if isinstance(value, str) and value.strip().isdecimal() or isinstance(value, float) and value.is_integer():
+    if (
+        isinstance(value, str)
+        and value.strip().isdecimal()
+        or isinstance(value, float)
+        and value.is_integer()
+    ):
         return int(value)
     return value if type(value) is int else None
 
@@ -576,7 +729,9 @@ def _turned(columns: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def side_of(side: str, columns: Mapping[str, str | None] | None, source: object) -> Side:
-    """Return which fields are read of rows with a mapping: the named ones, where it names those of the triples."""
+    """Return which fields are read of rows with a mapping: the named ones, where it names those
+    of the triples.
+    """
     named = any((columns or {}).get(role) for role in ("triples", "relation"))
     return Side(side, source, PREDICTED_TRIPLES if side == "predict" else (), as_named=named)
 
@@ -584,11 +739,15 @@ def side_of(side: str, columns: Mapping[str, str | None] | None, source: object)
 def read(
     path: str | Path, columns: Mapping[str, str] | None = None, side: str = "truth"
 ) -> Iterator[RawSentence | LeftOut]:
-    """Yield the sentences; ``columns`` is ``{role: path}``, roles are the fields of :class:`Columns`."""
+    """Yield the sentences; ``columns`` is ``{role: path}``, roles are the fields of
+    :class:`Columns`.
+    """
     chosen = side_of(side, columns, path)
     mapped = Mapped(columns, f"{path}: columns", predicts=chosen.predicts)
     has_header = not mapped.counts_columns()
-    return mapped.sentences(chosen.rows(read_rows(path, mapped.given.get("rows"), has_header=has_header)))
+    return mapped.sentences(
+        chosen.rows(read_rows(path, mapped.given.get("rows"), has_header=has_header))
+    )
 
 
 OWN = {"text": ("text",), "triples": (*GOLD_TRIPLES, *USUAL["triples"])}
@@ -596,8 +755,14 @@ OWN_PREDICTIONS = {"text": ("text",), "triples": (*PREDICTED_TRIPLES, *USUAL["tr
 
 
 def read_own(path: str | Path, side: str = "truth") -> Iterator[RawSentence | LeftOut]:
-    """Yield the sentences of the project's own JSON lines (:mod:`tripleaudit.corpora.store`), or of a collection."""
-    blocks = ((f"{path} line {number}", row) for number, row in read_jsonl(path)) if is_collection(path) else None
+    """Yield the sentences of the project's own JSON lines (:mod:`tripleaudit.corpora.store`), or
+    of a collection.
+    """
+    blocks = (
+        ((f"{path} line {number}", row) for number, row in read_jsonl(path))
+        if is_collection(path)
+        else None
+    )
     chosen = side_of(side, {}, path)
     mapped = Mapped(OWN_PREDICTIONS if chosen.predicts else OWN, predicts=chosen.predicts)
     return mapped.sentences(chosen.rows(blocks or read_objects(path)))
@@ -614,13 +779,17 @@ FORMATS = (
         read=read_own,
         keys=("text", "triples"),
         options=("side",),
-        detects=lambda probe: is_collection(probe.path) or {"triples", "text"} <= probe.value.keys(),
+        detects=lambda probe: (
+            is_collection(probe.path) or {"triples", "text"} <= probe.value.keys()
+        ),
     ),
     CorpusFormat(
         name="records",
         order=50,
         read=read,
         options=("columns", "side"),
-        detects=lambda probe: bool(probe.row) and any(_is_readable(probe.row, side) for side in SIDES),
+        detects=lambda probe: (
+            bool(probe.row) and any(_is_readable(probe.row, side) for side in SIDES)
+        ),
     ),
 )

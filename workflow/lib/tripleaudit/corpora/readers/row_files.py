@@ -1,4 +1,6 @@
-"""Rows of files: JSON, JSON lines, CSV, TSV, Parquet; and the first of them, as formats look at it."""
+"""Rows of files: JSON, JSON lines, CSV, TSV, Parquet; and the first of them, as formats look at
+it.
+"""
 
 import csv
 import functools
@@ -28,13 +30,17 @@ Rows = Iterator[tuple[str, Any]]  # where a row stands, and the row
 class Row(dict):
     """A row, and what its sentence is to have besides: fields of ``RawSentence``."""
 
-    def __init__(self, row: Mapping[str, Any], left_out: Iterable[LeftOut] = (), listed: int | None = None) -> None:
+    def __init__(
+        self, row: Mapping[str, Any], left_out: Iterable[LeftOut] = (), listed: int | None = None
+    ) -> None:
         super().__init__(row)
         self.left_out, self.listed = [*left_out], listed
 
 
 def at(value: Any, path: str) -> Any:
-    """Return what stands at a path, :data:`ABSENT` if nothing does; through a list, what every item has there."""
+    """Return what stands at a path, :data:`ABSENT` if nothing does; through a list, what every
+    item has there.
+    """
     if isinstance(value, dict):
         if path in value:
             return value[path]
@@ -53,7 +59,9 @@ def at(value: Any, path: str) -> Any:
 
 
 def lines(path: str | Path) -> Iterator[tuple[int, str, str]]:
-    """Yield number, ``FILE line N`` and text of the lines that are not blank, without what ends them."""
+    """Yield number, ``FILE line N`` and text of the lines that are not blank, without what ends
+    them.
+    """
     with open_text(path) as stream:
         for number, line in enumerate(stream, 1):
             if line.strip():
@@ -71,7 +79,8 @@ def read_rows(path: str | Path, rows: str | None = None, *, has_header: bool = T
 
     Args:
         rows: path of the list in a JSON object.
-        has_header: whether the first line of a table names its columns; otherwise they are called 0, 1, and so on.
+        has_header: whether the first line of a table names its columns; otherwise they are called
+            0, 1, and so on.
     """
     path = Path(path)
     if is_parquet(path):
@@ -97,13 +106,20 @@ def read_parquet(*paths: str | Path) -> Rows:
     for path in paths:
         try:
             with parquet.ParquetFile(path) as table:
-                yield from ((f"{path} row {number}", row) for number, row in enumerate(parquet_rows(table), 1))
+                yield from (
+                    (f"{path} row {number}", row)
+                    for number, row in enumerate(parquet_rows(table), 1)
+                )
         except (pyarrow.ArrowException, OSError) as error:
-            raise UserError(f"{path}: not a whole Parquet file ({str(error).splitlines()[0]})") from error
+            raise UserError(
+                f"{path}: not a whole Parquet file ({str(error).splitlines()[0]})"
+            ) from error
 
 
 def parquet_rows(table: Any, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-    """Yield the rows of an open ``ParquetFile``, of which ``columns`` are read, in constant memory."""
+    """Yield the rows of an open ``ParquetFile``, of which ``columns`` are read, in constant
+    memory.
+    """
     for batch in table.iter_batches(batch_size=4096, columns=columns):
         yield from batch.to_pylist()
 
@@ -115,17 +131,25 @@ def _table(path: Path, has_header: bool = True) -> Rows:
             lines_of_table = _numbered(stream)
         names, rows = table_rows(lines_of_table, str(path))
         if len(names) < 2:
-            raise UserError(f"{path}: neither JSON nor a table with a header, expected rows with columns")
+            raise UserError(
+                f"{path}: neither JSON nor a table with a header, expected rows with columns"
+            )
         if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-            raise UserError(f"{path} line 1: the column {twice[0]!r} stands twice; expected each name once")
+            raise UserError(
+                f"{path} line 1: the column {twice[0]!r} stands twice; expected each name once"
+            )
         for line, row in rows:
             where = f"{path} line {line if has_header else line - 1}"
             if list(row.values()) == names:
-                raise UserError(f"{where}: the header stands again, as where files were joined; expected it once")
+                raise UserError(
+                    f"{where}: the header stands again, as where files were joined; expected it once"
+                )
             if None in row:
                 raise UserError(f"{where}: more fields than the {len(names)} columns of the header")
             if any(value is None for value in row.values()):
-                raise UserError(f"{where}: fewer fields than the {len(names)} columns of the header")
+                raise UserError(
+                    f"{where}: fewer fields than the {len(names)} columns of the header"
+                )
             yield where, row
 
 
@@ -143,7 +167,8 @@ def _numbered(stream: Iterable[str]) -> Iterator[str]:
 def table_rows(
     source: Iterable[str], name: str, *, most: int = CELL, strict: bool = True, advice: str = ""
 ) -> tuple[list[str], Iterator[tuple[int, dict[str, Any]]]]:
-    """Return the columns of CSV, whatever stands between its fields, and ``(line, row)`` of its rows.
+    """Return the columns of CSV, whatever stands between its fields, and ``(line, row)`` of its
+    rows.
 
     Args:
         source: lines of the file, the header first; ``name`` is its name in messages.
@@ -152,7 +177,9 @@ def table_rows(
         advice: end of the message about broken CSV.
     """
     source = iter(source)
-    first, header = next(((number, line) for number, line in enumerate(source, 1) if line.strip()), (1, ""))
+    first, header = next(
+        ((number, line) for number, line in enumerate(source, 1) if line.strip()), (1, "")
+    )
     header = header.rstrip("\r\n")
     delimiter = delimiter_of(header) or ","
     csv.field_size_limit(most)
@@ -163,13 +190,16 @@ def table_rows(
         try:
             yield from ((table.reader.line_num + first, row) for row in table)
         except csv.Error as error:
-            raise UserError(f"{name} line {table.reader.line_num + first}: broken table ({error}){advice}") from error
+            raise UserError(
+                f"{name} line {table.reader.line_num + first}: broken table ({error}){advice}"
+            ) from error
 
     return names, rows()
 
 
 class Probe:
-    """What the formats look at to tell whether a file is theirs; nothing is read before it is asked for.
+    """What the formats look at to tell whether a file is theirs; nothing is read before it is asked
+    for.
 
     Attributes:
         name: as it was given, such as ``hub:NAME``, without the name of a split.
@@ -213,7 +243,9 @@ class Probe:
 
     @functools.cached_property
     def row(self) -> dict[str, Any]:
-        """The first row; empty if the file holds none, as running text with a tab in its first line."""
+        """The first row; empty if the file holds none, as running text with a tab in its first
+        line.
+        """
         if self.path.is_dir() or not self.path.exists():
             return {}
         if is_parquet(self.path):
@@ -234,5 +266,7 @@ class Probe:
 
 
 def has(*keys: str) -> Callable[[Probe], bool]:
-    """Return whether a first object has all keys, which are too few to make another file come near."""
+    """Return whether a first object has all keys, which are too few to make another file come
+    near.
+    """
     return lambda probe: set(keys) <= probe.value.keys()

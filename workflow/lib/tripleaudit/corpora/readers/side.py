@@ -1,9 +1,10 @@
 """Gold triples or predictions: which fields are read of rows that hold both.
 
-Programs that predict often write their output next to the gold: ``triple_list`` and ``triple_list_pred``,
-``relations`` and ``predicted_relations``, ``spo_list_gold`` and ``spo_list_pred``. Whoever reads the predictions must
-not get the gold. So every reader passes its raw rows through a :class:`Side`, which puts the fields of the wanted side
-under their usual names, whatever the format is, and refuses rows whose side cannot be told.
+Programs that predict often write their output next to the gold: ``triple_list`` and
+``triple_list_pred``, ``relations`` and ``predicted_relations``, ``spo_list_gold`` and
+``spo_list_pred``. Whoever reads the predictions must not get the gold. So every reader passes its
+raw rows through a :class:`Side`, which puts the fields of the wanted side under their usual names,
+whatever the format is, and refuses rows whose side cannot be told.
 """
 
 import re
@@ -17,13 +18,36 @@ from tripleaudit.corpora.readers.row_files import Row, Rows
 
 Name = Literal["truth", "predict"]
 SIDES: Final = ("truth", "predict")
-PREDICTION_WORDS: Final = frozenset(("pred", "preds", "predict", "predicted", "prediction", "predictions"))
+PREDICTION_WORDS: Final = frozenset(
+    ("pred", "preds", "predict", "predicted", "prediction", "predictions")
+)
 GOLD_WORDS: Final = frozenset(("gold", "golden", "truth"))
-NEVER_SIDED: Final = frozenset(("", "id", "ids", "key", "text", "sentence", "tokens", "score", "scores", "type"))
+NEVER_SIDED: Final = frozenset(
+    ("", "id", "ids", "key", "text", "sentence", "tokens", "score", "scores", "type")
+)
 """Names without their side word that hold no triples, such as that of ``prediction_id``."""
 TRIPLE_FIELDS: Final = frozenset(
-    ("triples", "triple", "triplelist", "triplets", "relations", "relation", "relationlist", "relationmentions")
-    + ("spolist", "facts", "labels", "links", "relationships", "edges", "openie", "extractions", "relationextraction")
+    (
+        "triples",
+        "triple",
+        "triplelist",
+        "triplets",
+        "relations",
+        "relation",
+        "relationlist",
+        "relationmentions",
+    )
+    + (
+        "spolist",
+        "facts",
+        "labels",
+        "links",
+        "relationships",
+        "edges",
+        "openie",
+        "extractions",
+        "relationextraction",
+    )
 )
 """Names of fields that hold triples in some format, without case and underscores."""
 MAX_DEPTH: Final = 4
@@ -66,13 +90,25 @@ class Side:
     """
 
     def __init__(
-        self, name: str = "truth", source: object = "", accepted: Collection[str] = (), *, as_named: bool = False
+        self,
+        name: str = "truth",
+        source: object = "",
+        accepted: Collection[str] = (),
+        *,
+        as_named: bool = False,
     ) -> None:
         if name not in SIDES:
             raise UserError(f"side: {name!r} is unknown, expected truth or predict")
-        self.name, self.source, self.accepted, self.as_named = name, source, frozenset(accepted), as_named
+        self.name, self.source, self.accepted, self.as_named = (
+            name,
+            source,
+            frozenset(accepted),
+            as_named,
+        )
         self._fields: dict[tuple[str, tuple[Any, ...]], _Fields] = {}  # by path and keys
-        self._paired: dict[str, str] = {}  # path of a name that the format reads -> predicted field, of some row
+        self._paired: dict[
+            str, str
+        ] = {}  # path of a name that the format reads -> predicted field, of some row
         self._unpaired: dict[str, str] = {}  # the same -> where it stands without a predicted field
 
     @property
@@ -96,7 +132,10 @@ class Side:
         notes: list[LeftOut] = []
         chosen = self._choose(row, where, notes, "", depth=0)
         fields = self._fields_of(row, "", where)
-        is_stored_output = {"predict", "truth"} <= row.keys()  # the form of stored predictions, which reads both
+        is_stored_output = {
+            "predict",
+            "truth",
+        } <= row.keys()  # the form of stored predictions, which reads both
         bare_golds = () if is_stored_output else fields.bare_golds
         second_lists = [name for name in bare_golds if isinstance(row[name], list | dict)]
         notes += [LeftOut("second_lists", f"{where}: {name!r}") for name in second_lists]
@@ -113,7 +152,9 @@ class Side:
             return Row(chosen, [*row.left_out, *notes], row.listed)
         return Row(chosen, notes) if notes else chosen
 
-    def _choose(self, row: dict[str, Any], where: str, notes: list[LeftOut], path: str, depth: int) -> dict[str, Any]:
+    def _choose(
+        self, row: dict[str, Any], where: str, notes: list[LeftOut], path: str, depth: int
+    ) -> dict[str, Any]:
         fields = self._fields_of(row, path, where)
         changes = dict(self._nested(row, where, notes, path, depth)) if depth < MAX_DEPTH else {}
         predicted = ""
@@ -121,7 +162,9 @@ class Side:
             if not self.predicts and isinstance(row[name], list | dict):
                 changes[target] = row[name]
         for name, target in fields.pairs.items():
-            if not _may_hold_predictions(row[name], target in row or target in fields.golds.values()):
+            if not _may_hold_predictions(
+                row[name], target in row or target in fields.golds.values()
+            ):
                 continue
             if self.predicts:
                 changes[target] = changes.get(name, row[name])
@@ -135,8 +178,12 @@ class Side:
             self._refuse_unpaired()
         return {**row, **changes} if changes else row
 
-    def _refuse_gold(self, fields: _Fields, row: dict[str, Any], where: str, predicted: str) -> None:
-        """Refuse a row that has predictions of something, but triples under a name that the gold has."""
+    def _refuse_gold(
+        self, fields: _Fields, row: dict[str, Any], where: str, predicted: str
+    ) -> None:
+        """Refuse a row that has predictions of something, but triples under a name that the gold
+        has.
+        """
         for target in fields.plain.difference(fields.pairs.values()):
             if target.replace("_", "").lower() in TRIPLE_FIELDS and row[target]:
                 raise UserError(
@@ -156,7 +203,9 @@ class Side:
     def _nested(
         self, row: dict[str, Any], where: str, notes: list[LeftOut], path: str, depth: int
     ) -> Iterator[tuple[str, Any]]:
-        """Yield the names and values of a row that change because rows inside of them have fields of both sides."""
+        """Yield the names and values of a row that change because rows inside of them have
+        fields of both sides.
+        """
         for name, value in row.items():
             below = f"{path}{name}."
             if isinstance(value, dict):
@@ -165,7 +214,9 @@ class Side:
                     yield name, chosen
             elif isinstance(value, list) and value and isinstance(value[0], dict):
                 chosen = [
-                    self._choose(item, where, notes, below, depth + 1) if isinstance(item, dict) else item
+                    self._choose(item, where, notes, below, depth + 1)
+                    if isinstance(item, dict)
+                    else item
                     for item in value
                 ]
                 if any(new is not old for new, old in zip(chosen, value, strict=True)):
@@ -194,11 +245,15 @@ def has_both_sides(row: dict[str, Any]) -> bool:
     fields = _sort_fields(tuple(row))
     readable = fields.plain | set(fields.golds.values())
     pairs = [name for name, target in fields.pairs.items() if target in readable]
-    return {"predict", "truth"} <= row.keys() or any(isinstance(row[name], list | dict) for name in pairs)
+    return {"predict", "truth"} <= row.keys() or any(
+        isinstance(row[name], list | dict) for name in pairs
+    )
 
 
 def _may_hold_predictions(value: Any, has_gold: bool) -> bool:
-    return isinstance(value, list | dict) or (has_gold and (value is None or isinstance(value, str)))
+    return isinstance(value, list | dict) or (
+        has_gold and (value is None or isinstance(value, str))
+    )
 
 
 def _sort_fields(keys: tuple[Any, ...]) -> _Fields:
@@ -226,6 +281,8 @@ def _sort_fields(keys: tuple[Any, ...]) -> _Fields:
 
 
 def _without_side(name: str) -> str:
-    """Return a field's name without the words for a side: ``triple_list`` of ``triple_list_pred``."""
+    """Return a field's name without the words for a side: ``triple_list`` of
+    ``triple_list_pred``.
+    """
     rest = _SIDE_WORD.sub("", name).strip("_- .")
     return rest[:1].lower() + rest[1:]

@@ -1,12 +1,14 @@
 """Data sets of programs in their own storage: Hugging Face's, documents of spaCy.
 
-``datasets``: from the hub (``hub:organisation/name@revision``) or a saved folder; one of Parquet files is one, too. Its
-rows are read like those of files (:mod:`~tripleaudit.corpora.readers.records`): names in common use need no mapping,
-``columns`` says which column is what otherwise.
+``datasets``: from the hub (``hub:organisation/name@revision``) or a saved folder; one of Parquet
+files is one, too. Its rows are read like those of files
+(:mod:`~tripleaudit.corpora.readers.records`): names in common use need no mapping, ``columns`` says
+which column is what otherwise.
 
-``docbin``: documents of spaCy in one file, with relations as spaCy's relation projects keep them: in the extension
-``rel`` of a document, ``{(start of subject, start of object): {relation: score}}``, with the starts of entities in
-tokens; a score of at least a half counts. A document is one sentence.
+``docbin``: documents of spaCy in one file, with relations as spaCy's relation projects keep them:
+in the extension ``rel`` of a document, ``{(start of subject, start of object): {relation:
+score}}``, with the starts of entities in tokens; a score of at least a half counts. A document is
+one sentence.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,16 +25,24 @@ from tripleaudit.corpora.readers.records import Mapped, side_of
 from tripleaudit.corpora.readers.row_files import Rows, read_parquet
 from tripleaudit.sources.source import parse_source
 
-SAVED = ("dataset_dict.json", "dataset_info.json", "state.json")  # of a data set that was saved to a folder
+SAVED = (
+    "dataset_dict.json",
+    "dataset_info.json",
+    "state.json",
+)  # of a data set that was saved to a folder
 
 
 def read(
-    path: str | Path, split: str | None = None, columns: Mapping[str, str] | None = None, side: str = "truth"
+    path: str | Path,
+    split: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    side: str = "truth",
 ) -> Iterator[RawSentence | LeftOut]:
     """Yield the sentences of one split.
 
     Args:
-        path: ``hub:organisation/name[@revision]``, a folder made by ``save_to_disk``, or one of Parquet files.
+        path: ``hub:organisation/name[@revision]``, a folder made by ``save_to_disk``, or one of
+            Parquet files.
         split: needed if the data set has several and ``path`` does not end in ``#SPLIT``.
         columns: ``{role: path}``, as of files.
         side: ``truth`` or ``predict``, which is read where rows hold gold triples and predictions.
@@ -46,16 +56,25 @@ def read(
     if files := _parquet_files(base):
         rows = read_parquet(*files[_chosen(base, list(files), named or split)])
     else:
-        rows = ((f"{path} row {number}", row) for number, row in enumerate(_load(base, named or split), 1))
+        rows = (
+            (f"{path} row {number}", row)
+            for number, row in enumerate(_load(base, named or split), 1)
+        )
     return mapped.sentences(chosen.rows(rows))
 
 
 def splits(path: str | Path) -> list[str]:
-    """Return the names of the splits of a saved data set or a folder of Parquet files; empty for anything else."""
+    """Return the names of the splits of a saved data set or a folder of Parquet files; empty for
+    anything else.
+    """
     described = Path(path) / "dataset_dict.json"
     if described.is_file():
         listed = read_json(described)
-        return list(listed["splits"]) if isinstance(listed, dict) and isinstance(listed.get("splits"), list) else []
+        return (
+            list(listed["splits"])
+            if isinstance(listed, dict) and isinstance(listed.get("splits"), list)
+            else []
+        )
     return list(_parquet_files(path))
 
 
@@ -77,14 +96,18 @@ def _load(path: str | Path, split: str | None) -> Any:
 
 def _chosen(path: str | Path, splits: list[str], split: str | None) -> str:
     if split is None and len(splits) > 1:
-        raise UserError(f"{path}: the data set has the splits {', '.join(splits)}; name one as in {path}#{splits[0]}")
+        raise UserError(
+            f"{path}: the data set has the splits {', '.join(splits)}; name one as in {path}#{splits[0]}"
+        )
     if split is not None and split not in splits:
         raise UserError(f"{path}: there is no split {split!r}, expected one of {', '.join(splits)}")
     return splits[0] if split is None else split
 
 
 def _parquet_files(path: str | Path) -> dict[str, list[str]]:
-    """Return the Parquet files of a folder by split: what stands before the first ``-`` of their names."""
+    """Return the Parquet files of a folder by split: what stands before the first ``-`` of their
+    names.
+    """
     found: dict[str, list[str]] = {}
     folder = Path(path)
     if not folder.is_dir() or any((folder / name).exists() for name in SAVED):
@@ -139,14 +162,23 @@ def documents(path: Path) -> Rows:
         for (*starts,), scores in _pairs(document.user_data[RELATIONS], where):
             for relation in (name for name, score in scores.items() if score >= 0.5):
                 if lost := [start for start in starts if start not in positions]:
-                    raise UserError(f"{where}: {relation} points to token {lost[0]}, where no entity begins")
-                triples.append({"s": positions[starts[0]], "r": relation, "o": positions[starts[1]]})
-        entities = [{"start": each.start_char, "end": each.end_char, "type": each.label_} for each in document.ents]
+                    raise UserError(
+                        f"{where}: {relation} points to token {lost[0]}, where no entity begins"
+                    )
+                triples.append(
+                    {"s": positions[starts[0]], "r": relation, "o": positions[starts[1]]}
+                )
+        entities = [
+            {"start": each.start_char, "end": each.end_char, "type": each.label_}
+            for each in document.ents
+        ]
         yield where, {"text": document.text, "entities": entities, "triples": triples}
 
 
 def _pairs(relations: Any, where: str) -> Iterator[tuple[Sequence[int], dict[str, float]]]:
-    """Yield the pairs of one document and their scores, checked: what stands in an extension may be anything."""
+    """Yield the pairs of one document and their scores, checked: what stands in an extension may
+    be anything.
+    """
     for pair, scores in relations.items() if isinstance(relations, dict) else ():
         numbers = scores.values() if isinstance(scores, dict) else [None]
         fits = isinstance(pair, tuple | list) and len(pair) == 2

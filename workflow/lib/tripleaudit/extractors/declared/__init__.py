@@ -1,8 +1,10 @@
-"""What extractors declare: the settings of their models, their official training settings, the outputs of ``prior``.
+"""What extractors declare: the settings of their models, their official training settings, the
+outputs of ``prior``.
 
-Importing these modules imports no torch: the plan of a study, jobs and calls in Python check with one section. Each
-extractor has a module of its own here, so that a change of its settings reruns its own trainings alone; its official
-training settings stand with its presets in ``data/presets.yaml``, and count as its descriptor names them.
+Importing these modules imports no torch: the plan of a study, jobs and calls in Python check with
+one section. Each extractor has a module of its own here, so that a change of its settings reruns
+its own trainings alone; its official training settings stand with its presets in
+``data/presets.yaml``, and count as its descriptor names them.
 """
 
 from collections.abc import Mapping
@@ -25,15 +27,18 @@ OFFICIAL: Final[dict[str, dict[str, Any]]] = SHIPPED["defaults"]
 class ExtractorSettings(Section):
     """What an extractor declares, and the settings that all extractors share.
 
-    The class of an extractor names its section as ``settings``; one from outside the package derives its own from this
-    class, or from that of the extractor that it extends, where it has settings or defaults of its own. A plan that is
-    to check them without importing the extractor, and torch with it, finds the section in the descriptor,
-    ``ExtractorSpec(name="mine", model="mine.py:Mine", settings=MineSettings)``; else it imports the class to ask it.
+    The class of an extractor names its section as ``settings``; one from outside the package
+    derives its own from this class, or from that of the extractor that it extends, where it has
+    settings or defaults of its own. A plan that is to check them without importing the extractor,
+    and torch with it, finds the section in the descriptor, ``ExtractorSpec(name="mine",
+    model="mine.py:Mine", settings=MineSettings)``; else it imports the class to ask it.
 
     Attributes:
-        training_defaults: official training settings, keys of :class:`tripleaudit.training.settings.TrainingSettings`.
-        sparse_outputs: output layers for ``prior``: name of a Linear -> number of classes of a cell (1 for a logit;
-            with more, class 0 is "none", and classes vary slowest among the outputs).
+        training_defaults: official training settings, keys of
+            :class:`tripleaudit.training.settings.TrainingSettings`.
+        sparse_outputs: output layers for ``prior``: name of a Linear -> number of classes of a cell
+            (1 for a logit; with more, class 0 is "none", and classes vary slowest among the
+            outputs).
     """
 
     training_defaults: ClassVar[Mapping[str, Any]] = {}
@@ -46,7 +51,9 @@ class ExtractorSettings(Section):
     marker: str | None = None
     """The word-end marker token of the `marker` layout; null looks for a spare one."""
     words: Annotated[str, among(("auto", *WORDS))] = "auto"
-    """Where words end: at `blanks`, at blanks and `marks`, or `auto`, by the gold entities of the training set."""
+    """Where words end: at `blanks`, at blanks and `marks`, or `auto`, by the gold entities of
+    the training set.
+    """
     occurrence: Annotated[str, among(OCCURRENCES)] = "given"
     """Which mentions are gold in training: `given` (as the corpus has them), `first` or `all`."""
     drop_zero: bool = False
@@ -64,7 +71,11 @@ class ExtractorSettings(Section):
             if output and output not in cls.sparse_outputs:
                 known = {"output": output, "hint": hint(output, cls.sparse_outputs)}
                 raise PydanticCustomError("output", "unknown output '{output}'{hint}", known)
-            if (output or value is not None) and not (type(value) in (int, float) and 0 < value < 1):
+            if (output or value is not None) and not (
+                type(value) in (int, float) and 0 < value < 1
+            ):
                 found = {"of": f" for {output}" if output else "", "value": repr(value)}
-                raise PydanticCustomError("prior", "expected a probability inside 0 to 1{of}, got {value}", found)
+                raise PydanticCustomError(
+                    "prior", "expected a probability inside 0 to 1{of}, got {value}", found
+                )
         return prior

@@ -5,7 +5,12 @@ from tripleaudit.extractors.declared import OFFICIAL, ExtractorSettings
 
 
 class BiRTESettings(ExtractorSettings):
-    sparse_outputs = {"subject": 1, "object": 1, "object_given_subject": 1, "subject_given_object": 1}
+    sparse_outputs = {
+        "subject": 1,
+        "object": 1,
+        "object_given_subject": 1,
+        "subject_given_object": 1,
+    }
     training_defaults = OFFICIAL["birte"]
 
     dropout: Rate = 0.1

@@ -18,4 +18,6 @@ class CasRelSettings(ExtractorSettings):
 
 class CasRelOwnSubjectSettings(CasRelSettings):
     layout: Annotated[str, among((EXCLUSIVE, *LAYOUTS))] = "subword"
-    """As for CasRel. With own subject weights, plain subwords represent the same triples as the other layouts."""
+    """As for CasRel. With own subject weights, plain subwords represent the same triples as the
+    other layouts.
+    """

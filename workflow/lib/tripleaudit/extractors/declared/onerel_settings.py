@@ -5,7 +5,11 @@ from typing import Annotated, Literal
 from tripleaudit.core.fields import Rate, form
 from tripleaudit.extractors.declared import OFFICIAL, ExtractorSettings
 
-MARKER = form("marker, without which onerel finds no entity of one token", Literal["marker"], {"enum": ["marker"]})
+MARKER = form(
+    "marker, without which onerel finds no entity of one token",
+    Literal["marker"],
+    {"enum": ["marker"]},
+)
 
 
 class OneRelSettings(ExtractorSettings):
@@ -13,7 +17,9 @@ class OneRelSettings(ExtractorSettings):
     training_defaults = OFFICIAL["onerel"]
 
     layout: Annotated[str, MARKER] = "marker"
-    """`marker` alone: the first and last tag of an entity of one token would share a cell, which holds only one."""
+    """`marker` alone: the first and last tag of an entity of one token would share a cell, which
+    holds only one.
+    """
     hidden_dropout: Rate = 0.2
     """Of the encoder's states."""
     pair_dropout: Rate = 0.1

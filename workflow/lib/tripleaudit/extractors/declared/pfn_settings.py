@@ -17,4 +17,6 @@ class PFNSettings(ExtractorSettings):
     drop_connect: Rate = 0.1
     """Share of the recurrent weights dropped, with one mask for a batch."""
     entities: Annotated[str, among(("full", "last_word"))] = "full"
-    """`full` spans, or `last_word`, which trains and predicts the last word of each entity (PFN*)."""
+    """`full` spans, or `last_word`, which trains and predicts the last word of each entity
+    (PFN*).
+    """

@@ -15,4 +15,6 @@ class PRGCSettings(ExtractorSettings):
     pair_threshold: Share = 0.5
     """Probability above which a pair of heads counts."""
     fallback: bool = True
-    """Decode the likeliest relation where none is above the threshold, as the official code does."""
+    """Decode the likeliest relation where none is above the threshold, as the official code
+    does.
+    """

@@ -1,4 +1,6 @@
-"""Reading the answers of language models; nothing here raises for the content of an answer, or adds to it."""
+"""Reading the answers of language models; nothing here raises for the content of an answer, or
+adds to it.
+"""
 
 from tripleaudit.llm.reading.answer_text import says_nothing, strip_thought, strip_wrapping
 from tripleaudit.llm.reading.entity_answers import parse_entities

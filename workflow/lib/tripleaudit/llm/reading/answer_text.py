@@ -6,8 +6,12 @@ from tripleaudit.llm.response import THOUGHT_MARKS, split_thought
 
 _FENCE = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\r?\n?(.*?)(?:```|\Z)", re.DOTALL)
 _THOUGHT = re.compile(rf"<{THOUGHT_MARKS}>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_CHANNEL_HEADER = re.compile(r"(?:<\|start\|>\s*assistant\s*)?<\|channel\|>\s*(\w+)[^<]*<\|message\|>")  # gpt-oss
-_DECODED_CHANNELS = re.compile(r"\Aanalysis.*assistantfinal", re.DOTALL)  # the same without its special tokens
+_CHANNEL_HEADER = re.compile(
+    r"(?:<\|start\|>\s*assistant\s*)?<\|channel\|>\s*(\w+)[^<]*<\|message\|>"
+)  # gpt-oss
+_DECODED_CHANNELS = re.compile(
+    r"\Aanalysis.*assistantfinal", re.DOTALL
+)  # the same without its special tokens
 _THOUGHT_MARK = re.compile(
     r"\[(/?)THINK\]"  # Mistral
     r"|◁(/?)think▷"  # Kimi
@@ -36,7 +40,9 @@ MAX_NOTHING_CHARACTERS = 300  # a longer text says more than that there is nothi
 
 
 def strip_wrapping(text: str) -> str:
-    """Return an answer without its thought and special tokens, and of code fences with brackets only the inside."""
+    """Return an answer without its thought and special tokens, and of code fences with brackets
+    only the inside.
+    """
     text = strip_thought(text)
     fences = [inside.strip() for inside in _FENCE.findall(text)]
     with_brackets = [inside for inside in fences if "[" in inside or "{" in inside]
@@ -46,8 +52,8 @@ def strip_wrapping(text: str) -> str:
 def strip_thought(text: str) -> str:
     """Return an answer without byte-order mark, special tokens and the model's thought.
 
-    The thought of gpt-oss (channels), Mistral, Kimi, Seed and Command is recognised as well as tags such as
-    ``<think>``. A thought that never ends leaves an empty text.
+    The thought of gpt-oss (channels), Mistral, Kimi, Seed and Command is recognised as well as tags
+    such as ``<think>``. A thought that never ends leaves an empty text.
     """
     text = _DECODED_CHANNELS.sub("", _final_channel(text.lstrip("\ufeff")))
     text = _THOUGHT_MARK.sub(lambda mark: "</think>" if any(mark.groups()) else "<think>", text)
@@ -70,9 +76,13 @@ def is_refusal(text: str) -> bool:
 
 
 def says_nothing(text: str) -> bool:
-    """Return whether an answer states in words that there is nothing: "None.", "No further entities.", "N/A (...)"."""
+    """Return whether an answer states in words that there is nothing: "None.", "No further
+    entities.", "N/A (...)".
+    """
     text = strip_wrapping(text)
     if _NOTHING_WORD.fullmatch(text) or (_NOT_APPLICABLE.match(text) and "[" not in text):
         return True
     is_short = len(text) <= MAX_NOTHING_CHARACTERS and "\n" not in text and "|" not in text
-    return is_short and _NOTHING_SENTENCE.fullmatch(text) is not None and not _EXCEPTION.search(text)
+    return (
+        is_short and _NOTHING_SENTENCE.fullmatch(text) is not None and not _EXCEPTION.search(text)
+    )

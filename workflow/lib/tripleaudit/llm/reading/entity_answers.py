@@ -12,22 +12,33 @@ NAME_KEYS = ("name", "title", "label", "headline", "entity", "entity_name")
 TYPE_KEYS = ("type", "@type", "entity_type", "class", "category")
 WRAPPER_KEYS = ("entities", "items", "results", "records", "@graph", "data", "response")
 DEFAULT_TYPE = "Thing"
-_STANDARD_KEYS = {"name", "title", "label", "headline", "type", "description", "keywords", "entities", "properties"}
+_STANDARD_KEYS = {
+    "name",
+    "title",
+    "label",
+    "headline",
+    "type",
+    "description",
+    "keywords",
+    "entities",
+    "properties",
+}
 _SCHEMA_PREFIX = re.compile(r"(?:schema:|https?://schema\.org/)")
 
 
 def parse_entities(text: str, answer_status: str = "ok") -> Parsed:
     """Read the entities of an answer.
 
-    Accepts ``{"entities": [...]}``, a bare list, one object, an object keyed by type, a graph of JSON-LD, JSON lines
-    and several values in a row. Of a truncated answer the complete entities are kept.
+    Accepts ``{"entities": [...]}``, a bare list, one object, an object keyed by type, a graph of
+    JSON-LD, JSON lines and several values in a row. Of a truncated answer the complete entities are
+    kept.
 
     Args:
         answer_status: ``ok``, ``truncated`` or ``refused``, as the client reports it.
 
     Returns:
-        Records ``{"type", "name", "properties"}``. Status ``empty`` is an answer that states that there are no
-        entities, ``failed`` one that holds no JSON.
+        Records ``{"type", "name", "properties"}``. Status ``empty`` is an answer that states that
+        there are no entities, ``failed`` one that holds no JSON.
     """
     if answer_status == "refused":
         return Parsed([], "refused", ("the model refused to answer",))
@@ -47,7 +58,9 @@ def parse_entities(text: str, answer_status: str = "ok") -> Parsed:
     if decoded.truncated or answer_status == "truncated":
         return Parsed(records, "truncated", tuple(notes))
     if rows and not records:
-        return Parsed([], "failed", (*notes, "the answer holds no entity with a type, a name or properties"))
+        return Parsed(
+            [], "failed", (*notes, "the answer holds no entity with a type, a name or properties")
+        )
     if not records:
         return Parsed([], "empty", tuple(notes))
     return Parsed(records, "repaired" if decoded.surrounded or notes else "ok", tuple(notes))
@@ -90,12 +103,19 @@ def _unwrap_type(item: Any) -> Any:
 
 
 def _with_standard_keys(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return a row with lower-case names of its standard members; "Name" and "Keywords" are common."""
-    return {str(key).lower() if str(key).lower() in _STANDARD_KEYS else str(key): item for key, item in row.items()}
+    """Return a row with lower-case names of its standard members; "Name" and "Keywords" are
+    common.
+    """
+    return {
+        str(key).lower() if str(key).lower() in _STANDARD_KEYS else str(key): item
+        for key, item in row.items()
+    }
 
 
 def _record(row: Any) -> tuple[dict[str, Any] | None, list[str]]:
-    """Return the record of an item, None where it is none, and remarks about what was read otherwise."""
+    """Return the record of an item, None where it is none, and remarks about what was read
+    otherwise.
+    """
     if not isinstance(row, dict) or not row:
         return None, ["an item that is no object was left out"]
     members = _with_standard_keys(row)
@@ -150,7 +170,9 @@ def _take_name(members: dict[str, Any], remarks: list[str]) -> str | None:
 
 
 def _has_content(value: Any) -> bool:
-    """Return whether a letter or a digit is in a value; "..." copied from the prompt's example has none."""
+    """Return whether a letter or a digit is in a value; "..." copied from the prompt's example
+    has none.
+    """
     if isinstance(value, dict):
         return any(map(_has_content, value.values()))
     if isinstance(value, list):

@@ -1,9 +1,11 @@
-"""Lists and objects in the text of an answer: strict JSON first, then JSON as language models write it.
+"""Lists and objects in the text of an answer: strict JSON first, then JSON as language models write
+it.
 
-A value that is not strict JSON is rewritten token by token (quotes, Python literals, comments, trailing and missing
-commas, raw line ends, words without quotes, brackets of the wrong kind) and then read by pydantic's parser. Nothing is
-added. Of an answer that stops in the middle, complete items are kept and the item that was being written is dropped,
-so the items of any beginning of an answer are the beginning of its items.
+A value that is not strict JSON is rewritten token by token (quotes, Python literals, comments,
+trailing and missing commas, raw line ends, words without quotes, brackets of the wrong kind) and
+then read by pydantic's parser. Nothing is added. Of an answer that stops in the middle, complete
+items are kept and the item that was being written is dropped, so the items of any beginning of an
+answer are the beginning of its items.
 """
 
 import json
@@ -17,7 +19,9 @@ from pydantic_core import from_json
 from tripleaudit.llm.reading.answer_text import strip_wrapping
 
 MAX_DEPTH = 60  # brackets inside each other
-MAX_FAILED_STARTS = 100  # brackets that begin no value; a text with more of them would take quadratic time
+MAX_FAILED_STARTS = (
+    100  # brackets that begin no value; a text with more of them would take quadratic time
+)
 LOOK_AHEAD = 200  # characters in which a string's closing quote is looked for
 
 _OPENING = re.compile(r"[\[{]")
@@ -63,11 +67,12 @@ class Decoded:
 def decode(text: str, keep_unfinished: bool = False) -> Decoded:
     """Return all lists and objects of a text; never raises for bad content.
 
-    Words in brackets without any quotes count as a list only where the text holds no other value, because prose has
-    brackets, too.
+    Words in brackets without any quotes count as a list only where the text holds no other value,
+    because prose has brackets, too.
 
     Args:
-        keep_unfinished: of a text that stops inside a value, also keep the item that was being written.
+        keep_unfinished: of a text that stops inside a value, also keep the item that was being
+            written.
     """
     text = strip_wrapping(text)
     values: list[Any] = []
@@ -102,12 +107,16 @@ def decode(text: str, keep_unfinished: bool = False) -> Decoded:
     if bare_values and not values:
         values = bare_values
         notes["missing quotes"] = None
-    surrounded |= _has_text(text[position:].strip("]}")) or bool(bare_values and values is not bare_values)
+    surrounded |= _has_text(text[position:].strip("]}")) or bool(
+        bare_values and values is not bare_values
+    )
     return Decoded(tuple(values), tuple(notes), truncated, surrounded)
 
 
 def _has_containers(value: Any) -> bool:
-    """Return whether a value has lists or objects in it; without any, it is one item of an answer, as a triple is."""
+    """Return whether a value has lists or objects in it; without any, it is one item of an
+    answer, as a triple is.
+    """
     members = value.values() if isinstance(value, dict) else value
     return any(isinstance(member, list | dict) for member in members)
 
@@ -121,7 +130,9 @@ class _NotJsonError(Exception):
 
 
 class _Rewriter:
-    """Rewrites the value that begins at a bracket as strict JSON; ``position`` is then the end of the value."""
+    """Rewrites the value that begins at a bracket as strict JSON; ``position`` is then the end
+    of the value.
+    """
 
     def __init__(self, text: str, position: int) -> None:
         self.text = text
@@ -196,7 +207,9 @@ class _Rewriter:
         self.position += 1
 
     def _close_bracket(self, character: str) -> None:
-        """Close the innermost bracket of this kind and those inside it; without one, skip the character."""
+        """Close the innermost bracket of this kind and those inside it; without one, skip the
+        character.
+        """
         self.position += 1
         opening = _OPENED_BY[character]
         if self._open[-1] != opening:
@@ -239,7 +252,9 @@ class _Rewriter:
     def _scalar(self, character: str) -> bool:
         """Write a string, a number or a word; return False where the text ends inside it."""
         is_quoted = character in _CLOSING_QUOTE
-        is_key = self._expected == _KEY_NAME or (self._expected == _SEPARATOR and self._open[-1] == "{")
+        is_key = self._expected == _KEY_NAME or (
+            self._expected == _SEPARATOR and self._open[-1] == "{"
+        )
         token = self._string() if is_quoted else self._word(is_key)
         if token is None:
             return False
@@ -289,9 +304,11 @@ class _Rewriter:
         return None
 
     def _is_inside_string(self, position: int) -> bool:
-        """Return whether the quote before ``position`` is an apostrophe or a quotation inside of the string.
+        """Return whether the quote before ``position`` is an apostrophe or a quotation inside of
+        the string.
 
-        No separator follows such a quote, and a quote that ends the string comes later on the same line.
+        No separator follows such a quote, and a quote that ends the string comes later on the same
+        line.
         """
         following = self.text[position : position + 40].lstrip()[:1]
         if not following or following in ",:]})":
@@ -300,7 +317,9 @@ class _Rewriter:
         return _QUOTE_BEFORE_SEPARATOR.search(rest_of_line) is not None
 
     def _word(self, is_key: bool) -> str | None:
-        """Return a literal, a number or text without quotes as JSON; an ellipsis is an empty string."""
+        """Return a literal, a number or text without quotes as JSON; an ellipsis is an empty
+        string.
+        """
         match = (_KEY if is_key else _WORD).match(self.text, self.position)
         if match is None:
             raise _NotJsonError
@@ -335,8 +354,8 @@ def _unescape(content: str) -> str:
 def _complete_items(value: Any, open_brackets: Sequence[str]) -> Any:
     """Return what is complete in a value that lacks its last brackets.
 
-    Of a list, the items before the one that is open; of an object, the lists and objects in it, because an object
-    without all of its other members would be another one.
+    Of a list, the items before the one that is open; of an object, the lists and objects in it,
+    because an object without all of its other members would be another one.
     """
     if not open_brackets or not value:
         return value

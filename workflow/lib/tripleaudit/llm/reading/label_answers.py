@@ -15,12 +15,15 @@ _DENIED = (  # with the plain name of a label
 _LABEL_KEYS = ("relation", "label", "answer", "predicate", "relation_type")
 
 
-def parse_label(answer: Answer | str, labels: Sequence[str], none: str = "NONE") -> tuple[str | None, str]:
+def parse_label(
+    answer: Answer | str, labels: Sequence[str], none: str = "NONE"
+) -> tuple[str | None, str]:
     """Read one name out of ``labels``: ``(label, status)``.
 
-    Case, quotes, punctuation around it and underscores do not matter; an object with one value counts as that value.
-    ``empty`` is the answer ``none``, also as a word of a sentence, and other words for it ("N/A", "no relation");
-    ``repaired`` a sentence in which exactly one label occurs that is not denied there.
+    Case, quotes, punctuation around it and underscores do not matter; an object with one value
+    counts as that value. ``empty`` is the answer ``none``, also as a word of a sentence, and other
+    words for it ("N/A", "no relation"); ``repaired`` a sentence in which exactly one label occurs
+    that is not denied there.
     """
     text, status = text_and_status(answer)
     if status == "refused":
@@ -31,7 +34,9 @@ def parse_label(answer: Answer | str, labels: Sequence[str], none: str = "NONE")
     first_line = lines[0] if lines else ""
     if _plain(first_line) in by_name:
         return by_name[_plain(first_line)], "ok" if len(lines) == 1 else "repaired"
-    if _plain(first_line) == _plain(none) or re.search(rf"(?<!not )(?<!than )\b{re.escape(none)}\b", text):
+    if _plain(first_line) == _plain(none) or re.search(
+        rf"(?<!not )(?<!than )\b{re.escape(none)}\b", text
+    ):
         return None, "empty"
     plain_text = f" {_plain(text)} "
     if f" answer is {_plain(none)} " in plain_text:
@@ -62,7 +67,9 @@ def _only_value(text: str) -> str:
 
 
 def _labels_not_denied(plain_text: str, names: Sequence[str]) -> set[str]:
-    """Return the names that occur in a text, without denied ones and without parts of longer ones."""
+    """Return the names that occur in a text, without denied ones and without parts of longer
+    ones.
+    """
     for name in sorted(names, key=len, reverse=True):
         plain_text = re.sub(_DENIED.format(re.escape(name)), " ", plain_text)
     inside = {name for name in names if f" {name} " in plain_text}

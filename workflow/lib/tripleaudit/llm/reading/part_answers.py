@@ -21,12 +21,14 @@ _NO_SPLIT = re.compile(
 
 
 def count_parts(answer: str) -> int | None:
-    """Return the number of parts in an answer that lists triples, at most :data:`MAX_PARTS`; None if unreadable.
+    """Return the number of parts in an answer that lists triples, at most :data:`MAX_PARTS`; None
+    if unreadable.
 
-    The list may stand in prose or in a code fence, be the value of an object (``{"parts": [...]}``), or be written as
-    one triple after the other. No or one triple means no split, as does an answer that says so ("N/A (The triple is
-    already specific ...)"). An answer that stops inside its list counts with the parts that are complete, or with two
-    where it stops inside the second one; one that began fewer is unreadable.
+    The list may stand in prose or in a code fence, be the value of an object (``{"parts":
+    [...]}``), or be written as one triple after the other. No or one triple means no split, as does
+    an answer that says so ("N/A (The triple is already specific ...)"). An answer that stops inside
+    its list counts with the parts that are complete, or with two where it stops inside the second
+    one; one that began fewer is unreadable.
     """
     decoded = decode(answer)
     if decoded.values or decoded.truncated:
@@ -36,7 +38,11 @@ def count_parts(answer: str) -> int | None:
     else:
         parts = sum(triple.repeats for triple in parse_triples(answer).records)
         plain = strip_wrapping(answer)
-        if not parts and not says_nothing(plain) and not (len(plain) <= 300 and _NO_SPLIT.fullmatch(plain)):
+        if (
+            not parts
+            and not says_nothing(plain)
+            and not (len(plain) <= 300 and _NO_SPLIT.fullmatch(plain))
+        ):
             return None
     if parts < 2:
         return None if decoded.truncated else 0
@@ -44,7 +50,9 @@ def count_parts(answer: str) -> int | None:
 
 
 def _count_in_values(values: Sequence[Any]) -> int:
-    """Count the parts of the values that hold the answer: objects, else lists of lists, else single lists."""
+    """Count the parts of the values that hold the answer: objects, else lists of lists, else
+    single lists.
+    """
     objects = [value for value in values if isinstance(value, dict)]
     nested_lists = [value for value in values if isinstance(value, list) and _containers(value)]
     single_lists = [value for value in values if isinstance(value, list) and not _containers(value)]

@@ -58,7 +58,11 @@ class ParsedTriple:
 
     def to_json(self) -> dict[str, Any]:
         """Return the row of a predictions file; members without content are left out."""
-        row: dict[str, Any] = {"subject": self.subject, "relation": self.relation, "object": self.object}
+        row: dict[str, Any] = {
+            "subject": self.subject,
+            "relation": self.relation,
+            "object": self.object,
+        }
         if self.repeats > 1:
             row["repeats"] = self.repeats
         if self.subject_type:
@@ -71,17 +75,20 @@ class ParsedTriple:
 def parse_triples(answer: Answer | str, entity_types: Collection[str] = ()) -> Parsed:
     """Read the triples of an answer.
 
-    Accepts lists of three, objects with the usual names of the three roles, and such lists and objects inside other
-    ones. Only in an answer without any JSON, rows of a table (``a | b | c``) and groups in brackets (``(a, b, c)``)
-    count, the groups where their line holds no sentence. Numbers and booleans become text and blanks are collapsed.
-    Items with an empty element or another number of elements are dropped and counted.
+    Accepts lists of three, objects with the usual names of the three roles, and such lists and
+    objects inside other ones. Only in an answer without any JSON, rows of a table (``a | b | c``)
+    and groups in brackets (``(a, b, c)``) count, the groups where their line holds no sentence.
+    Numbers and booleans become text and blanks are collapsed. Items with an empty element or
+    another number of elements are dropped and counted.
 
-    An answer that holds objects and lists, or lists of lists and single lists, quotes something or thinks aloud: the
-    first kind with triples is read, and the values of the others count as dropped.
+    An answer that holds objects and lists, or lists of lists and single lists, quotes something or
+    thinks aloud: the first kind with triples is read, and the values of the others count as
+    dropped.
 
     Args:
         answer: the client's answer, or its text alone.
-        entity_types: names that are cut off as a suffix (``Paris:LOCATION``) and kept as the argument's type.
+        entity_types: names that are cut off as a suffix (``Paris:LOCATION``) and kept as the
+            argument's type.
     """
     text, status = text_and_status(answer)
     if status == "refused":
@@ -122,11 +129,17 @@ def _has_empty_list(value: Any) -> bool:
     return value == []
 
 
-def _triples_of_values(values: Sequence[Any], entity_types: Collection[str]) -> tuple[list[ParsedTriple], int]:
+def _triples_of_values(
+    values: Sequence[Any], entity_types: Collection[str]
+) -> tuple[list[ParsedTriple], int]:
     """Return the triples of an answer's values and the number of items that were dropped."""
     objects = [value for value in values if isinstance(value, dict)]
-    nested_lists = [value for value in values if isinstance(value, list) and (_is_nested(value) or not value)]
-    single_lists = [value for value in values if isinstance(value, list) and value and not _is_nested(value)]
+    nested_lists = [
+        value for value in values if isinstance(value, list) and (_is_nested(value) or not value)
+    ]
+    single_lists = [
+        value for value in values if isinstance(value, list) and value and not _is_nested(value)
+    ]
     triples: list[ParsedTriple] = []
     dropped = 0
     is_answered = False
@@ -138,14 +151,17 @@ def _triples_of_values(values: Sequence[Any], entity_types: Collection[str]) -> 
         cleaned = [None if item is None else _clean(item, entity_types) for item in items]
         triples = [triple for triple in cleaned if triple is not None]
         dropped += len(cleaned) - len(triples)
-        is_answered = bool(triples) or (not cleaned and any(_has_empty_list(value) for value in kind))
+        is_answered = bool(triples) or (
+            not cleaned and any(_has_empty_list(value) for value in kind)
+        )
     if is_answered and not triples:
         return [], 0  # an empty list beside quotations
     return triples, dropped
 
 
 def _items(value: Any, roles: Mapping[str, Any]) -> Iterator[dict[str, Any] | None]:
-    """Yield the triples inside a JSON value as ``{role: element}``, and None for each item that is none.
+    """Yield the triples inside a JSON value as ``{role: element}``, and None for each item that is
+    none.
 
     Args:
         roles: elements that an object around the value gives for all its triples.
@@ -163,7 +179,9 @@ def _items(value: Any, roles: Mapping[str, Any]) -> Iterator[dict[str, Any] | No
         yield None
 
 
-def _items_of_object(value: Mapping[str, Any], outer_roles: Mapping[str, Any]) -> Iterator[dict[str, Any] | None]:
+def _items_of_object(
+    value: Mapping[str, Any], outer_roles: Mapping[str, Any]
+) -> Iterator[dict[str, Any] | None]:
     roles = dict(outer_roles)
     members = {str(name).strip().lower().replace(" ", "_"): item for name, item in value.items()}
     by_role: dict[str, Any] = {}
@@ -177,7 +195,11 @@ def _items_of_object(value: Mapping[str, Any], outer_roles: Mapping[str, Any]) -
                 by_role.setdefault(role, item)
         elif isinstance(item, list | dict) or (isinstance(item, str) and _OPENS_JSON.match(item)):
             inner.append(item)
-    if "relation" not in by_role and {"subject", "object"} <= set(by_role) and isinstance(members.get("type"), str):
+    if (
+        "relation" not in by_role
+        and {"subject", "object"} <= set(by_role)
+        and isinstance(members.get("type"), str)
+    ):
         by_role["relation"] = members["type"]
     roles |= by_role
     if set(ROLES) <= set(roles):
@@ -197,7 +219,9 @@ _OPENS_JSON = re.compile(r"\s*[\[{]")
 
 
 def _is_element(item: Any) -> bool:
-    """Return whether a value can be an element of a triple: a scalar, an object with a name, or a list of these."""
+    """Return whether a value can be an element of a triple: a scalar, an object with a name, or
+    a list of these.
+    """
     if isinstance(item, dict):
         return _name_of(item) is not None
     if isinstance(item, list):
@@ -211,7 +235,9 @@ def _name_of(item: Mapping[str, Any]) -> Any:
 
 
 def _expand(roles: Mapping[str, Any]) -> Iterator[dict[str, Any] | None]:
-    """Yield one item for each subject and object; lists of both at once are ambiguous, and no item."""
+    """Yield one item for each subject and object; lists of both at once are ambiguous, and no
+    item.
+    """
     subjects = roles["subject"] if isinstance(roles["subject"], list) else [roles["subject"]]
     objects = roles["object"] if isinstance(roles["object"], list) else [roles["object"]]
     if len(subjects) > 1 and len(objects) > 1:
@@ -231,7 +257,9 @@ def _expand(roles: Mapping[str, Any]) -> Iterator[dict[str, Any] | None]:
 
 def _items_of_strings(value: list[Any]) -> Iterator[dict[str, Any] | None]:
     """Yield the triple that a list of scalars is, or the triples that its strings are."""
-    in_strings = [next(_plain_items(item), None) if isinstance(item, str) else None for item in value]
+    in_strings = [
+        next(_plain_items(item), None) if isinstance(item, str) else None for item in value
+    ]
     if all(item is not None for item in in_strings):
         yield from in_strings
     elif len(value) == len(ROLES):
@@ -253,7 +281,9 @@ def _is_nested(value: Iterable[Any]) -> bool:
 
 
 def _plain_items(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the triples of rows and of groups in brackets, line by line; a table's header names its columns."""
+    """Yield the triples of rows and of groups in brackets, line by line; a table's header names
+    its columns.
+    """
     columns: Sequence[str | None] = ROLES
     for line in text.splitlines():
         row = _LIST_MARK.sub("", line, count=1)
@@ -270,9 +300,13 @@ def _plain_items(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _clean(item: Mapping[str, Any], entity_types: Collection[str]) -> ParsedTriple | None:
-    """Return the triple of an item, None where an element is empty or copied from the form of the answer."""
+    """Return the triple of an item, None where an element is empty or copied from the form of
+    the answer.
+    """
     elements = {role: _string(item[role]) for role in ROLES}
-    types = {f"{role}_type": _string(item.get(f"{role}_type")) or None for role in ("subject", "object")}
+    types = {
+        f"{role}_type": _string(item.get(f"{role}_type")) or None for role in ("subject", "object")
+    }
     type_names = {name.casefold() for name in entity_types}
     for role in ("subject", "object"):
         name, _, suffix = elements[role].rpartition(":")
@@ -283,14 +317,18 @@ def _clean(item: Mapping[str, Any], entity_types: Collection[str]) -> ParsedTrip
     is_form = all(string.casefold() == role for role, string in zip(ROLES, strings, strict=True))
     if is_form or not all(string.strip(_PLACEHOLDER) for string in strings):
         return None
-    return ParsedTriple(*strings, subject_type=types["subject_type"], object_type=types["object_type"])
+    return ParsedTriple(
+        *strings, subject_type=types["subject_type"], object_type=types["object_type"]
+    )
 
 
 def _string(value: Any) -> str:
     if value is None:
         return ""
     text = value if isinstance(value, str) else json.dumps(value)
-    encodable = text.encode("utf-8", "replace").decode()  # lone surrogates cannot be written to any file
+    encodable = text.encode(
+        "utf-8", "replace"
+    ).decode()  # lone surrogates cannot be written to any file
     return " ".join(encodable.split())
 
 

@@ -7,33 +7,44 @@ from tripleaudit.llm.reading.answer_text import strip_wrapping
 from tripleaudit.llm.reading.json_values import decode
 
 YES_WORDS = frozenset(["true", "yes", "supported", "correct", "accurate", "entailed"])
-NO_WORDS = frozenset(["false", "no", "unsupported", "incorrect", "inaccurate", "untrue", "wrong", "refuted"])
+NO_WORDS = frozenset(
+    ["false", "no", "unsupported", "incorrect", "inaccurate", "untrue", "wrong", "refuted"]
+)
 NO_WORDS |= {"contradicted", "contradicts", "contradictory"}
 _SHORT_VERDICTS = {"y": True, "t": True, "1": True, "n": False, "f": False, "0": False}
 
-_ALTERNATIVES = re.compile(r"\b(?:true\s*(?:/|or)\s*false|yes\s*(?:/|or)\s*no)\b[?:]?", re.IGNORECASE)
+_ALTERNATIVES = re.compile(
+    r"\b(?:true\s*(?:/|or)\s*false|yes\s*(?:/|or)\s*no)\b[?:]?", re.IGNORECASE
+)
 _QUESTION = re.compile(r"[^.!?\n]*\?")
-_FIRST_WORD = re.compile(r"\W*(\w+)[\"'*`_)\]]*[^\S\n]*(?:[.,;:!(\n]|[-–—](?!\w)|$)")  # a word that ends its clause
+_FIRST_WORD = re.compile(
+    r"\W*(\w+)[\"'*`_)\]]*[^\S\n]*(?:[.,;:!(\n]|[-–—](?!\w)|$)"
+)  # a word that ends its clause
 _CERTAIN = re.compile(r"\b(?:no|without|beyond)(?: any| a)? (?:doubt|question)\b")
 _NOT_TRUE = re.compile(
     r"\b(?:not|never|isn['’]?t|cannot be)(?: \w+){0,2} (?:true|supported|correct|accurate|entailed)\b"
 )
-_NOT_FALSE = re.compile(r"\b(?:not|never|isn['’]?t)(?: \w+){0,1} (?:false|unsupported|incorrect|inaccurate|wrong)\b")
+_NOT_FALSE = re.compile(
+    r"\b(?:not|never|isn['’]?t)(?: \w+){0,1} (?:false|unsupported|incorrect|inaccurate|wrong)\b"
+)
 _HEDGE = re.compile(
     r"\b(?:partial|partially|partly|most|mostly|mainly|largely|somewhat|only|cannot|can['’]t|could not|couldn['’]t"
     r"|unable|whether|neither|unclear|uncertain|unknown|not sure|might|may be|possibly|insufficient)\b"
 )
 _NO_BEFORE_NOUN = re.compile(r"\bno (?=\w)")
 _CLAUSE_END = re.compile(r"[.,;!\n]+")
-_NAMED = re.compile(r"\b(?:answer|verdict|judge?ment|conclusion|result|claim|statement)\b\W*(?:is|:)?\W*(\w+)")
+_NAMED = re.compile(
+    r"\b(?:answer|verdict|judge?ment|conclusion|result|claim|statement)\b\W*(?:is|:)?\W*(\w+)"
+)
 
 
 def parse_yes_no(text: str) -> bool | None:
-    """Read whether an answer says yes (true, supported) or no; None where it says neither, both, or only partly.
+    """Read whether an answer says yes (true, supported) or no; None where it says neither, both, or
+    only partly.
 
-    Accepts a first word that ends its clause, an object with one such value, ``Answer: ...``, and a sentence in which
-    only one of the two occurs. The model's thought, questions and hedged clauses ("partially true", "I cannot
-    determine whether this is true") do not count.
+    Accepts a first word that ends its clause, an object with one such value, ``Answer: ...``, and a
+    sentence in which only one of the two occurs. The model's thought, questions and hedged clauses
+    ("partially true", "I cannot determine whether this is true") do not count.
     """
     text = strip_wrapping(text)
     for value in decode(text).values:
@@ -53,13 +64,17 @@ def parse_yes_no(text: str) -> bool | None:
     named = [verdict for verdict in named if verdict is not None]
     if named:
         return named[-1]
-    words = [word for clause in clauses for word in re.findall(r"\w+", _NO_BEFORE_NOUN.sub(" ", clause))]
+    words = [
+        word for clause in clauses for word in re.findall(r"\w+", _NO_BEFORE_NOUN.sub(" ", clause))
+    ]
     verdicts = {_polarity(word) for word in words} - {None}
     return verdicts.pop() if len(verdicts) == 1 else None
 
 
 def _certain_clauses(text: str) -> Iterator[str]:
-    """Yield the clauses of a text without hedged ones, in lower case, negated verdicts replaced by their opposite."""
+    """Yield the clauses of a text without hedged ones, in lower case, negated verdicts replaced
+    by their opposite.
+    """
     for clause in _CLAUSE_END.split(text.casefold().replace("*", "")):
         plain = " ".join(clause.split())
         if plain and not _HEDGE.search(plain):

@@ -1,1 +1,3 @@
-"""The augmented test set: entities replaced by similar ones that training has, or has not, shown."""
+"""The augmented test set: entities replaced by similar ones that training has, or has not,
+shown.
+"""

@@ -1,9 +1,10 @@
 """Similar entities for every entity of a test sentence (rte-generalization, appendix C).
 
-A single word that the masked language model has as one piece is masked and filled by the model; a single word of
-several pieces is replaced by its nearest words in a vector space; the words of a longer entity are masked and filled
-one after the other, left to right, each in sight of those before it. All words of all entities of the sentence are
-masked at the same time, one mask a word, so that the candidates of an entity do not depend on the other entities.
+A single word that the masked language model has as one piece is masked and filled by the model; a
+single word of several pieces is replaced by its nearest words in a vector space; the words of a
+longer entity are masked and filled one after the other, left to right, each in sight of those
+before it. All words of all entities of the sentence are masked at the same time, one mask a word,
+so that the candidates of an entity do not depend on the other entities.
 """
 
 import itertools
@@ -18,7 +19,16 @@ from tripleaudit.core.progress import watched
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.protocols.augmented.masked_lm import MaskedLanguageModel, Ranked
 from tripleaudit.protocols.augmented.vectors import NearestWords
-from tripleaudit.protocols.substitution import Entity, Layout, Offsets, Words, like, replace_at, replaceable, same
+from tripleaudit.protocols.substitution import (
+    Entity,
+    Layout,
+    Offsets,
+    Words,
+    like,
+    replace_at,
+    replaceable,
+    same,
+)
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +51,9 @@ class _Search:
     entity: Entity
     open: list[int]  # numbers of the words still to be filled, left to right
     beam: list[tuple[float, Words]]
-    others: dict[Offsets, str] = field(default_factory=dict)  # masks of the sentence's other entities
+    others: dict[Offsets, str] = field(
+        default_factory=dict
+    )  # masks of the sentence's other entities
 
 
 def find_candidates(
@@ -57,11 +69,12 @@ def find_candidates(
 
     Args:
         k: candidates of an entity.
-        beams: partial candidates of an entity of several words that are kept after each word but the last.
+        beams: partial candidates of an entity of several words that are kept after each word but
+            the last.
 
     Returns:
-        By entity string, found by way of ``masked_word``, ``vectors``, ``masked_words`` or ``no_words`` (nothing to
-        replace).
+        By entity string, found by way of ``masked_word``, ``vectors``, ``masked_words`` or
+        ``no_words`` (nothing to replace).
     """
     found: list[dict[str, Found]] = [{} for _ in sentences]
     searches: list[_Search] = []
@@ -77,7 +90,9 @@ def find_candidates(
             if replaceable(word)
         }
         for text, entity in layout.entities.items():
-            open_words = [position for position, word in enumerate(entity.words) if replaceable(word)]
+            open_words = [
+                position for position, word in enumerate(entity.words) if replaceable(word)
+            ]
             if not open_words:
                 found[number][text] = Found("no_words")
             elif len(entity.words) == 1 and not model.is_single_piece(text):
@@ -85,22 +100,36 @@ def find_candidates(
             else:
                 searches.append(_Search(number, entity, open_words, [(0.0, entity.words)], masks))
     while searches:
-        log.info("%d entities have words to fill, at most %d each", len(searches), max(len(s.open) for s in searches))
+        log.info(
+            "%d entities have words to fill, at most %d each",
+            len(searches),
+            max(len(s.open) for s in searches),
+        )
         _extend(searches, sentences, model, k=k, beams=beams)
         for search in searches:
             if not search.open:
                 way = "masked_words" if len(search.entity.words) > 1 else "masked_word"
-                found[search.sentence][search.entity.text] = Found(way, [words for _, words in search.beam])
+                found[search.sentence][search.entity.text] = Found(
+                    way, [words for _, words in search.beam]
+                )
         searches = [search for search in searches if search.open]
     return found
 
 
 def _extend(
-    searches: Sequence[_Search], sentences: Sequence[Sentence], model: MaskedLanguageModel, *, k: int, beams: int
+    searches: Sequence[_Search],
+    sentences: Sequence[Sentence],
+    model: MaskedLanguageModel,
+    *,
+    k: int,
+    beams: int,
 ) -> None:
     """Fill the next word of every search, all in one pass of the model."""
     wanted = [
-        [_masked(sentences[search.sentence].text, search, words, model.mask_token) for _, words in search.beam]
+        [
+            _masked(sentences[search.sentence].text, search, words, model.mask_token)
+            for _, words in search.beam
+        ]
         for search in searches
     ]
     queries: defaultdict[str, set[int]] = defaultdict(set)
@@ -114,15 +143,21 @@ def _extend(
         grown = [
             (score + more, (*words[:position], word, *words[position + 1 :]))
             for (score, words), key in zip(search.beam, keys, strict=True)
-            for word, more in _spelled(answers.get(key, []), search.entity.words[position], model.cased)
+            for word, more in _spelled(
+                answers.get(key, []), search.entity.words[position], model.cased
+            )
         ]
-        search.beam = sorted(grown, key=lambda item: -item[0])[:width]  # stable: ties keep the order of the beam
+        search.beam = sorted(grown, key=lambda item: -item[0])[
+            :width
+        ]  # stable: ties keep the order of the beam
         if not search.beam:
             search.open.clear()
 
 
 def _masked(text: str, search: _Search, words: Words, mask: str) -> tuple[str, int]:
-    """Return the sentence with masks for the open words, and the number of the mask of the next one in it."""
+    """Return the sentence with masks for the open words, and the number of the mask of the next
+    one in it.
+    """
     slots = dict(search.others)
     for mention in search.entity.mentions:
         for position, slot in enumerate(search.entity.slots(mention)):
@@ -134,7 +169,9 @@ def _masked(text: str, search: _Search, words: Words, mask: str) -> tuple[str, i
 
 
 def _spelled(ranked: Ranked, original: str, cased: bool) -> Ranked:
-    """Give the words of an uncased model the case of the word they replace, and drop that word itself."""
+    """Give the words of an uncased model the case of the word they replace, and drop that word
+    itself.
+    """
     spelled: dict[str, float] = {}
     for word, score in ranked:
         if not same(word, original):

@@ -1,4 +1,6 @@
-"""Any masked language model of the transformers library, asked for the likeliest words behind many masks at once."""
+"""Any masked language model of the transformers library, asked for the likeliest words behind
+many masks at once.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,7 +16,8 @@ Ranked = list[tuple[str, float]]
 
 
 class MaskedLanguageModel:
-    """A masked language model and its tokenizer from a local folder; offers whole words alone, no special tokens.
+    """A masked language model and its tokenizer from a local folder; offers whole words alone, no
+    special tokens.
 
     Attributes:
         mask_token: what to write in place of a word.
@@ -37,11 +40,15 @@ class MaskedLanguageModel:
             )
         self._model.eval()
         self._batch_size = batch_size
-        self._max_length = min(self._tokenizer.model_max_length, self._model.config.max_position_embeddings, 512)
+        self._max_length = min(
+            self._tokenizer.model_max_length, self._model.config.max_position_embeddings, 512
+        )
         self.mask_token: str = self._tokenizer.mask_token
         self.cased: bool = self._tokenizer.tokenize("A") != self._tokenizer.tokenize("a")
         self._words = _whole_words(self._tokenizer)
-        self._blocked = torch.full((self._model.config.vocab_size,), float("-inf"), device=self._model.device)
+        self._blocked = torch.full(
+            (self._model.config.vocab_size,), float("-inf"), device=self._model.device
+        )
         self._blocked[list(self._words)] = 0.0
 
     def is_single_piece(self, word: str) -> bool:
@@ -50,12 +57,15 @@ class MaskedLanguageModel:
         return len(pieces) == 1 and pieces[0] != self._tokenizer.unk_token
 
     def fill(self, queries: Mapping[str, Iterable[int]], top: int) -> dict[tuple[str, int], Ranked]:
-        """Return the ``top`` likeliest words for masks of texts, by text and number (from 0) of the mask in it.
+        """Return the ``top`` likeliest words for masks of texts, by text and number (from 0) of the
+        mask in it.
 
         A mask beyond the length limit of the model has no entry.
         """
         answers: dict[tuple[str, int], Ranked] = {}
-        texts = sorted(queries, key=lambda text: (len(text), text))  # equal lengths waste no padding
+        texts = sorted(
+            queries, key=lambda text: (len(text), text)
+        )  # equal lengths waste no padding
         with Progress("filling masks", len(texts), "masked sentences") as progress:
             for at in range(0, len(texts), self._batch_size):
                 batch = texts[at : at + self._batch_size]
@@ -67,30 +77,49 @@ class MaskedLanguageModel:
         import torch
 
         batch = self._tokenizer(
-            list(texts), return_tensors="pt", padding=True, truncation=True, max_length=self._max_length
+            list(texts),
+            return_tensors="pt",
+            padding=True,
+            truncation=True,
+            max_length=self._max_length,
         ).to(self._model.device)
         positions: dict[tuple[str, int], tuple[int, int]] = {}
         for row, numbers in enumerate(wanted):
-            masks = (batch["input_ids"][row] == self._tokenizer.mask_token_id).nonzero()[:, 0].tolist()
-            positions |= {(texts[row], number): (row, masks[number]) for number in numbers if number < len(masks)}
+            masks = (
+                (batch["input_ids"][row] == self._tokenizer.mask_token_id).nonzero()[:, 0].tolist()
+            )
+            positions |= {
+                (texts[row], number): (row, masks[number])
+                for number in numbers
+                if number < len(masks)
+            }
         if not positions:
             return {}
         with torch.inference_mode():
-            logits = logits_at(self._model, batch, tuple(torch.tensor([*positions.values()]).T)).float()
-            scores, ids = (logits.log_softmax(-1) + self._blocked).topk(min(top, len(self._words)), dim=-1)
+            logits = logits_at(
+                self._model, batch, tuple(torch.tensor([*positions.values()]).T)
+            ).float()
+            scores, ids = (logits.log_softmax(-1) + self._blocked).topk(
+                min(top, len(self._words)), dim=-1
+            )
         rows = zip(positions, ids.tolist(), scores.tolist(), strict=True)
-        return {key: [(self._words[token], score) for token, score in zip(*row, strict=True)] for key, *row in rows}
+        return {
+            key: [(self._words[token], score) for token, score in zip(*row, strict=True)]
+            for key, *row in rows
+        }
 
 
 def load(folder: str | Path, what: str, layers: int | None = None) -> tuple[Any, Any, list[str]]:
-    """Return a model with a masked-LM head on its device, its tokenizer, and the weights that the folder lacks.
+    """Return a model with a masked-LM head on its device, its tokenizer, and the weights that the
+    folder lacks.
 
     Args:
         folder: of the model, or of an encoder, whose head is then new.
         layers: to load, from the bottom; default: all.
 
     Raises:
-        UserError: the folder is not there or holds something else, has fewer layers, or no mask token.
+        UserError: the folder is not there or holds something else, has fewer layers, or no mask
+            token.
     """
     import torch
     from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
@@ -104,24 +133,37 @@ def load(folder: str | Path, what: str, layers: int | None = None) -> tuple[Any,
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         if tokenizer.mask_token is None:
-            raise UserError(f"{folder}: the tokenizer has no mask token; expected a model made for masked words")
+            raise UserError(
+                f"{folder}: the tokenizer has no mask token; expected a model made for masked words"
+            )
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
         layers = config.num_hidden_layers if layers is None else layers
         if not 1 <= layers <= config.num_hidden_layers:
-            raise UserError(f"train-mlm: layers is {layers}, expected 1 to {config.num_hidden_layers}")
+            raise UserError(
+                f"train-mlm: layers is {layers}, expected 1 to {config.num_hidden_layers}"
+            )
         config.num_hidden_layers = layers
         model, info = AutoModelForMaskedLM.from_pretrained(
-            folder, config=config, local_files_only=True, use_safetensors=True, output_loading_info=True
+            folder,
+            config=config,
+            local_files_only=True,
+            use_safetensors=True,
+            output_loading_info=True,
         )
     except (OSError, ValueError, KeyError) as error:
         raise UserError(f"{folder}: {what} cannot be loaded ({first_line(error)})") from error
     finally:
         transformers_logging.set_verbosity(verbosity)
-    return model.to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer, sorted(info["missing_keys"])
+    return (
+        model.to("cuda" if torch.cuda.is_available() else "cpu"),
+        tokenizer,
+        sorted(info["missing_keys"]),
+    )
 
 
 def logits_at(model: Any, inputs: Mapping[str, Any], at: Any) -> Any:
-    """Return the logits ``[positions, vocabulary]`` at some positions alone, so that the head works on no others.
+    """Return the logits ``[positions, vocabulary]`` at some positions alone, so that the head works
+    on no others.
 
     Args:
         inputs: of the model, ``[batch, length]``.
@@ -140,10 +182,14 @@ def logits_at(model: Any, inputs: Mapping[str, Any], at: Any) -> Any:
 
 
 def _whole_words(tokenizer: Any) -> dict[int, str]:
-    """Return the vocabulary's whole words by token id; how a piece shows that it begins a word differs by kind."""
+    """Return the vocabulary's whole words by token id; how a piece shows that it begins a word
+    differs by kind.
+    """
     pieces = tokenizer.get_vocab()
     special = set(tokenizer.all_special_tokens)
-    prefix = next((mark for mark in ("Ġ", "▁") if any(piece.startswith(mark) for piece in pieces)), "")
+    prefix = next(
+        (mark for mark in ("Ġ", "▁") if any(piece.startswith(mark) for piece in pieces)), ""
+    )
     words = {}
     for piece, token in pieces.items():
         if piece in special or piece.startswith("##") or not piece.startswith(prefix):

@@ -1,8 +1,8 @@
 """The augmented test set T_ss + T_su + T_us + T_uu (rte-generalization 3.3 and appendix C).
 
-The four parts differ in what they ask for: seen entities, which occur in training, or unseen ones, which do not. Where
-the published files (``"files"``) do not do what the paper's text says (``"text"``), both can be had by name;
-``docs/methods.md`` has the counts behind them.
+The four parts differ in what they ask for: seen entities, which occur in training, or unseen ones,
+which do not. Where the published files (``"files"``) do not do what the paper's text says
+(``"text"``), both can be had by name; ``docs/methods.md`` has the counts behind them.
 """
 
 import random
@@ -23,7 +23,14 @@ from tripleaudit.protocols.variants import PARTS
 
 DEFAULT_K = 11
 DEFAULT_BEAMS = 5
-OUTCOMES: Final = ("replaced", "no_candidate", "none_of_this_kind", "nested", "overlapping", "not_in_text")
+OUTCOMES: Final = (
+    "replaced",
+    "no_candidate",
+    "none_of_this_kind",
+    "nested",
+    "overlapping",
+    "not_in_text",
+)
 
 
 def check_words(splits: Splits, nearest: NearestWords) -> None:
@@ -32,9 +39,16 @@ def check_words(splits: Splits, nearest: NearestWords) -> None:
     Raises:
         UserError: a test set without triples, or vectors that have no word of its entities.
     """
-    spans = [span for row in splits.test for triple in row.triples for span in (triple.subject, triple.object)]
+    spans = [
+        span
+        for row in splits.test
+        for triple in row.triples
+        for span in (triple.subject, triple.object)
+    ]
     if not spans:
-        raise UserError("augmented: the test set has no sentence with triples, expected at least one")
+        raise UserError(
+            "augmented: the test set has no sentence with triples, expected at least one"
+        )
     words = sorted({word for span in spans for word in segments(span.text) if replaceable(word)})
     if words and all(nearest.key(word) is None for word in words):
         raise UserError(
@@ -61,10 +75,11 @@ def choose(
     roles: str = "files",
     fallback: str = "files",
 ) -> tuple[dict[str, Words], Counter[str]]:
-    """Draw a replacement for each entity, uniformly from its candidates of the kind that ``part`` asks for.
+    """Draw a replacement for each entity, uniformly from its candidates of the kind that ``part``
+    asks for.
 
-    An entity without such a candidate stays as it is, but see ``fallback``. No entity becomes equal to another one of
-    the sentence, old or new.
+    An entity without such a candidate stays as it is, but see ``fallback``. No entity becomes equal
+    to another one of the sentence, old or new.
 
     Args:
         part: one of :data:`tripleaudit.protocols.variants.PARTS`.
@@ -85,7 +100,9 @@ def choose(
     for text, entity in layout.entities.items():
         found = candidates.get(text) or Found("none")
         seen = wants_seen(part, text in subjects, text in objects, roles)
-        free = [words for words in dict.fromkeys(found.words) if entity.with_words(words) not in taken]
+        free = [
+            words for words in dict.fromkeys(found.words) if entity.with_words(words) not in taken
+        ]
         options = [words for words in free if (entity.with_words(words) in known) == seen]
         if not options and found.way == VECTORS and fallback == "files":
             options = free
@@ -115,16 +132,18 @@ def augment(
         splits: the data set; "seen" means: an entity of a triple in ``splits.train``.
         k: similar entities to draw from.
         beams: partial candidates kept while an entity of several words is filled.
-        roles: what su and us ask of an entity that is both subject and object: an unseen one in both (``files``), or a
-            seen one in both (``text``).
-        fallback: what a word with neighbours, none of them of the kind asked for, becomes: any neighbour (``files``),
-            or it stays (``text``).
-        seed: of the draws; each draw depends on the seed, the part, the sentence's number and the entity alone.
+        roles: what su and us ask of an entity that is both subject and object: an unseen one in
+            both (``files``), or a seen one in both (``text``).
+        fallback: what a word with neighbours, none of them of the kind asked for, becomes: any
+            neighbour (``files``), or it stays (``text``).
+        seed: of the draws; each draw depends on the seed, the part, the sentence's number and the
+            entity alone.
 
     Returns:
-        The splits, whose test set holds the sentences of ss, su, us and uu one part after the other (ids end in
-        ``.ss`` and so on) and then the zero-triple sentences, once; and a report: ``candidates`` (entities by the way
-        their candidates were found), ``unchanged_sentences`` (by reason) and ``parts`` (entities by outcome).
+        The splits, whose test set holds the sentences of ss, su, us and uu one part after the other
+        (ids end in ``.ss`` and so on) and then the zero-triple sentences, once; and a report:
+        ``candidates`` (entities by the way their candidates were found), ``unchanged_sentences``
+        (by reason) and ``parts`` (entities by outcome).
     """
     positives = [sentence for sentence in splits.test if sentence.triples]
     layouts = [lay_out(sentence) for sentence in positives]
@@ -135,12 +154,18 @@ def augment(
     for part in PARTS:
         total: Counter[str] = Counter()
         for number, layout in enumerate(layouts):
-            chosen, outcomes = choose(layout, candidates[number], part, known, f"{seed} {number}", roles, fallback)
+            chosen, outcomes = choose(
+                layout, candidates[number], part, known, f"{seed} {number}", roles, fallback
+            )
             test.append(rewrite(layout, chosen, f"{layout.sentence.id}.{part}"))
             total += outcomes
         parts[part] = {name: total[name] for name in OUTCOMES}
     ways = Counter(found.way for row in candidates for found in row.values())
     stay = Counter(layout.stays for layout in layouts if layout.stays)
     zero = [sentence for sentence in splits.test if not sentence.triples]
-    report = {"candidates": dict(sorted(ways.items())), "unchanged_sentences": dict(stay), "parts": parts}
+    report = {
+        "candidates": dict(sorted(ways.items())),
+        "unchanged_sentences": dict(stay),
+        "parts": parts,
+    }
     return Splits(splits.train, splits.valid, test + zero), report

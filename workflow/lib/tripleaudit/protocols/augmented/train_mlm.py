@@ -1,8 +1,8 @@
 """Training a masked-LM head on an encoder, over the texts of a study's own training set.
 
-The embedded encoder was made for sentence embeddings and has no masked-LM head. Its head is trained here, alone or
-with the encoder; the decoder shares the input embeddings. Only words that the tokenizer has as one piece are masked,
-because candidate generation asks for nothing else.
+The embedded encoder was made for sentence embeddings and has no masked-LM head. Its head is trained
+here, alone or with the encoder; the decoder shares the input embeddings. Only words that the
+tokenizer has as one piece are masked, because candidate generation asks for nothing else.
 """
 
 import logging
@@ -38,18 +38,21 @@ def train_masked_lm(
     batch_size: int = 16,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Train and save a masked language model (safetensors and tokenizer) that any transformers program can load.
+    """Train and save a masked language model (safetensors and tokenizer) that any transformers
+    program can load.
 
-    AdamW with linear warm-up over a tenth of the steps and linear decay; batches are drawn from shuffled epochs of the
-    different texts; one in fifty, at most 200, is held out for the report. ``encoder`` is a local folder with a fast
-    tokenizer, of which ``layers`` are loaded, from the bottom; default: all.
+    AdamW with linear warm-up over a tenth of the steps and linear decay; batches are drawn from
+    shuffled epochs of the different texts; one in fifty, at most 200, is held out for the report.
+    ``encoder`` is a local folder with a fast tokenizer, of which ``layers`` are loaded, from the
+    bottom; default: all.
 
     Returns:
-        ``steps``, ``loss`` (mean of the last tenth of the steps), ``held_out_words`` and ``held_out_accuracy`` (share
-        of held-out masked words that the model ranks first).
+        ``steps``, ``loss`` (mean of the last tenth of the steps), ``held_out_words`` and
+        ``held_out_accuracy`` (share of held-out masked words that the model ranks first).
 
     Raises:
-        UserError: more layers than there are, no encoder, a tokenizer without mask token, or no text.
+        UserError: more layers than there are, no encoder, a tokenizer without mask token, or no
+            text.
     """
     import torch
     from transformers import get_linear_schedule_with_warmup
@@ -66,7 +69,9 @@ def train_masked_lm(
     draw = random.Random(seed + 1)
     tests, samples = encoded[:held_out], encoded[held_out:]
     if not any(single for _, single in samples):
-        raise UserError("train-mlm: the training text has no word that the tokenizer has as one piece")
+        raise UserError(
+            "train-mlm: the training text has no word that the tokenizer has as one piece"
+        )
     _start_from_frequencies(model, samples)
     optimizer = _optimizer(model)
     schedule = get_linear_schedule_with_warmup(optimizer, max(1, steps // 10), steps)
@@ -118,7 +123,9 @@ def _optimizer(model: Any) -> Any:
 
 
 def _start_from_frequencies(model: Any, samples: Sequence[tuple[list[int], list[int]]]) -> None:
-    """Set the output bias to the log-frequencies of the pieces (add-one), which a new head would learn first."""
+    """Set the output bias to the log-frequencies of the pieces (add-one), which a new head would
+    learn first.
+    """
     import torch
 
     bias = getattr(model.get_output_embeddings(), "bias", None)
@@ -138,13 +145,18 @@ def _encode(tokenizer: Any, text: str, max_length: int) -> tuple[list[int], list
     single = [
         position
         for position, number in enumerate(numbers)
-        if pieces[number] == 1 and tokenizer.convert_ids_to_tokens(ids[position]).strip("Ġ▁").isalnum()
+        if pieces[number] == 1
+        and tokenizer.convert_ids_to_tokens(ids[position]).strip("Ġ▁").isalnum()
     ]
     return ids, single
 
 
-def _mask(samples: Sequence[tuple[list[int], list[int]]], tokenizer: Any, draw: random.Random) -> dict:
-    """Return a padded batch whose labels are the masked words and -100 elsewhere; all tensors [batch, length]."""
+def _mask(
+    samples: Sequence[tuple[list[int], list[int]]], tokenizer: Any, draw: random.Random
+) -> dict:
+    """Return a padded batch whose labels are the masked words and -100 elsewhere; all tensors
+    [batch, length].
+    """
     import torch
 
     length = max(len(ids) for ids, _ in samples)
@@ -168,7 +180,9 @@ def _predicted(model: Any, batch: dict) -> tuple[Any, Any]:
     return logits_at(model, placed, labels != _IGNORED), labels[labels != _IGNORED]
 
 
-def _accuracy(model: Any, samples: Sequence, tokenizer: Any, size: int, draw: random.Random) -> tuple[int, int]:
+def _accuracy(
+    model: Any, samples: Sequence, tokenizer: Any, size: int, draw: random.Random
+) -> tuple[int, int]:
     """Return masked words and how many of them the model ranks first."""
     import torch
 

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 
 def load_vectors(path: str | Path) -> "KeyedVectors":
-    """Read word vectors in text form (GloVe without a header line, or word2vec) or in word2vec's binary form (.bin).
+    """Read word vectors in text form (GloVe without a header line, or word2vec) or in word2vec's
+    binary form (.bin).
 
     Raises:
-        UserError: the file is missing, is not of these forms, or is gensim's native form, whose pickles are not
-            loaded because they can run code.
+        UserError: the file is missing, is not of these forms, or is gensim's native form, whose
+            pickles are not loaded because they can run code.
     """
     from gensim import utils
     from gensim.models import KeyedVectors
@@ -39,7 +40,9 @@ def load_vectors(path: str | Path) -> "KeyedVectors":
     binary = stem.endswith(".bin")
     try:
         with utils.open(str(path), "rb") as stream:
-            first = [] if binary else stream.readline().split()  # word2vec's ``words dimensions``, or the first word
+            first = (
+                [] if binary else stream.readline().split()
+            )  # word2vec's ``words dimensions``, or the first word
         headless = not binary and not (len(first) == 2 and all(part.isdigit() for part in first))
         with Progress(f"reading the word vectors {path.name}", unit="files"):
             return KeyedVectors.load_word2vec_format(str(path), binary=binary, no_header=headless)
@@ -48,34 +51,41 @@ def load_vectors(path: str | Path) -> "KeyedVectors":
 
 
 def derive_vectors(encoder: str | Path, sentences: Iterable[Sentence]) -> "KeyedVectors":
-    """Make vectors for the words of a corpus: the mean of the encoder's input embeddings of each word's pieces.
+    """Make vectors for the words of a corpus: the mean of the encoder's input embeddings of each
+    word's pieces.
 
-    The words stand in order of first use; those without letters and digits are left out, and so are capitals where the
-    tokenizer does not tell them apart.
+    The words stand in order of first use; those without letters and digits are left out, and so are
+    capitals where the tokenizer does not tell them apart.
 
     Raises:
-        UserError: as :func:`~tripleaudit.protocols.augmented.masked_lm.load`, or the corpus has no word.
+        UserError: as :func:`~tripleaudit.protocols.augmented.masked_lm.load`, or the corpus has no
+            word.
     """
     import torch
     from gensim.models import KeyedVectors
 
     model, tokenizer, _ = load(encoder, "an encoder")
     cased = tokenizer.tokenize("A") != tokenizer.tokenize("a")
-    spelled = (word for sentence in sentences for word in segments(sentence.text) if replaceable(word))
+    spelled = (
+        word for sentence in sentences for word in segments(sentence.text) if replaceable(word)
+    )
     words = list(dict.fromkeys(word if cased else word.lower() for word in spelled))
     if not words:
         raise UserError("word vectors: the corpus has no words to derive vectors for")
     pieces = tokenizer([" " + word for word in words], add_special_tokens=False)["input_ids"]
     with torch.inference_mode():
         table = model.get_input_embeddings().weight.cpu()
-        means = torch.stack([table[ids].mean(0) if ids else torch.zeros(table.shape[1]) for ids in pieces])
+        means = torch.stack(
+            [table[ids].mean(0) if ids else torch.zeros(table.shape[1]) for ids in pieces]
+        )
     vectors = KeyedVectors(vector_size=means.shape[1])
     vectors.add_vectors(words, means.float().numpy())
     return vectors
 
 
 class NearestWords:
-    """The nearest words of a word by cosine; a word that is not there is looked up in small letters.
+    """The nearest words of a word by cosine; a word that is not there is looked up in small
+    letters.
 
     Args:
         vectors: of words.
@@ -88,10 +98,11 @@ class NearestWords:
         self._others = NearestWords(others) if others is not None else None
 
     def nearest(self, word: str, top: int) -> list[str]:
-        """Return up to ``top`` words, nearest first, equally near ones in the order of the vectors' file.
+        """Return up to ``top`` words, nearest first, equally near ones in the order of the vectors'
+        file.
 
-        Words that differ in case alone, and ones without letters and digits, are left out. Where the word was found in
-        small letters, the answers get its case.
+        Words that differ in case alone, and ones without letters and digits, are left out. Where
+        the word was found in small letters, the answers get its case.
         """
         key = self.key(word)
         if key is None:

@@ -1,4 +1,6 @@
-"""``clue-words``: the words that zero-cardinality classifiers decide by (zero-cardinality, section 3, table 1)."""
+"""``clue-words``: the words that zero-cardinality classifiers decide by (zero-cardinality,
+section 3, table 1).
+"""
 
 from collections import Counter
 
@@ -19,19 +21,25 @@ def build(inputs: TableInputs) -> Table:
     for path in inputs.files.get("curves", []):
         curve = read_json(path)
         for side, words in curve["clues"].items():
-            found = counted.setdefault((curve["keys"]["corpus"], curve["keys"]["extractor"], side), {})
+            found = counted.setdefault(
+                (curve["keys"]["corpus"], curve["keys"]["extractor"], side), {}
+            )
             for word, (number_of, positive, named) in words.items():
                 counts = found.setdefault(word, Counter())
                 counts.update(sentences=number_of, positive=positive, named=named)
     rows = []
     for corpus in labels.corpora(corpus for corpus, _, _ in counted):
-        for classifier in labels.ordered((one for own, one, _ in counted if own == corpus), labels.cardinality_order()):
+        for classifier in labels.ordered(
+            (one for own, one, _ in counted if own == corpus), labels.cardinality_order()
+        ):
             for side, word in SIDES.items():
                 found = counted.get((corpus, classifier, side), {})
                 group = f"{labels.corpus(corpus)}, {labels.extractor(classifier)}: {word}"
                 total = sum(found.values(), Counter())
                 top = sorted(found.items(), key=lambda item: (-item[1]["sentences"], item[0]))[:TOP]
-                rows += [_row(inputs, f"“{one}”", counts, total, side, group) for one, counts in top]
+                rows += [
+                    _row(inputs, f"“{one}”", counts, total, side, group) for one, counts in top
+                ]
                 if total:
                     rows.append(_row(inputs, f"all {len(found)} words", total, total, side, group))
     return inputs.table(
@@ -49,22 +57,32 @@ def build(inputs: TableInputs) -> Table:
     )
 
 
-def _row(inputs: TableInputs, label: str, counts: Counter, total: Counter, side: str, group: str) -> Row:
+def _row(
+    inputs: TableInputs, label: str, counts: Counter, total: Counter, side: str, group: str
+) -> Row:
     size, digits = counts["sentences"], inputs.digits(1)
     share = Cell(100 * size / total["sentences"], digits)
     named = Cell(100 * counts["named"] / size, digits) if side == "passed" else Cell()
-    return Row(label, (Cell(size, 0), share, Cell(100 * counts["positive"] / size, digits), named), group)
+    return Row(
+        label, (Cell(size, 0), share, Cell(100 * counts["positive"] / size, digits), named), group
+    )
 
 
 def answer(table: Table, inputs: TableInputs) -> str:
-    """Name the most frequent clue words of accepted sentences, and say how often they are no part of a name."""
+    """Name the most frequent clue words of accepted sentences, and say how often they are no
+    part of a name.
+    """
     said = []
-    for group in dict.fromkeys(row.group for row in table.rows if row.group.endswith(SIDES["passed"])):
+    for group in dict.fromkeys(
+        row.group for row in table.rows if row.group.endswith(SIDES["passed"])
+    ):
         *words, whole = [row for row in table.rows if row.group == group]
         size, _, _, named = whole.cells
         where = group.rpartition(": ")[0]
         if size.value < FEW:
-            said.append(f"{where} accepts {size.shown} sentences with a clue word, too few: it takes {FEW}.")
+            said.append(
+                f"{where} accepts {size.shown} sentences with a clue word, too few: it takes {FEW}."
+            )
             continue
         most = ", ".join(row.label for row in words[:5])
         outside = number(100 - named.value, named.digits)

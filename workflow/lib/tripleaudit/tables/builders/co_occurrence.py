@@ -1,6 +1,8 @@
-"""``co-occurrence``: triples that are predicted where there is none, by which names of training a sentence holds.
+"""``co-occurrence``: triples that are predicted where there is none, by which names of training a
+sentence holds.
 
-Two known names in a sentence that joins them by nothing are hard negatives: what the names suggest is wrong there.
+Two known names in a sentence that joins them by nothing are hard negatives: what the names suggest
+is wrong there.
 """
 
 from tripleaudit.core.descriptors import TableSpec
@@ -33,25 +35,39 @@ def co_occurrence(inputs: TableInputs) -> Table:
     runs = [
         run
         for run in inputs.scores.runs
-        if (run.protocol, run.testing, run.noise) == ("original", "wz", "none") and extracts(run.extractor)
+        if (run.protocol, run.testing, run.noise) == ("original", "wz", "none")
+        and extracts(run.extractor)
     ]
     rows: list[Row] = []
     for corpus in labels.corpora(run.corpus for run in runs):
         for training, setting in labels.SETTINGS.items():
-            mine = {run.extractor: run for run in runs if (run.corpus, run.training) == (corpus, training)}
+            mine = {
+                run.extractor: run
+                for run in runs
+                if (run.corpus, run.training) == (corpus, training)
+            }
             for name in labels.ordered(mine, labels.cardinality_order()):
-                found = tuple(inputs.scores.false_triples(mine[name], kind, inputs.digits(1)) for kind in (*KINDS, ""))
+                found = tuple(
+                    inputs.scores.false_triples(mine[name], kind, inputs.digits(1))
+                    for kind in (*KINDS, "")
+                )
                 group = f"{labels.corpus(corpus)}, trained {setting}"
                 if name in inputs.untrained or name in BASELINES:
                     group = f"{labels.corpus(corpus)}, not trained"
                 one = Row(labels.extractor(name), found, group)
-                again = any((row.label, row.group) == (one.label, group) for row in rows)  # for both trainings
+                again = any(
+                    (row.label, row.group) == (one.label, group) for row in rows
+                )  # for both trainings
                 if any(cell.value is not None for cell in found) and not again:
                     rows.append(one)
     groups = [row.group for row in rows]
     rows = sorted(rows, key=lambda row: groups.index(row.group))
     sizes = {cell.of["stratum"]: cell.cases for row in rows for cell in row.cells if cell.of}
-    sizes_note = "Test sentences: " + ", ".join(f"{HEADS[kind].lower()} {sizes.get(kind) or 0}" for kind in KINDS) + "."
+    sizes_note = (
+        "Test sentences: "
+        + ", ".join(f"{HEADS[kind].lower()} {sizes.get(kind) or 0}" for kind in KINDS)
+        + "."
+    )
     return inputs.table(
         "False triples for 100 sentences without triples, by the names of training that they hold.",
         [*HEADS.values(), "All"],
@@ -65,9 +81,11 @@ def co_occurrence(inputs: TableInputs) -> Table:
 
 
 def answer(table: Table, inputs: TableInputs) -> str:
-    """Say of each system what names tempt it to, and of sentences without a known one and the lookup.
+    """Say of each system what names tempt it to, and of sentences without a known one and the
+    lookup.
 
-    Where few sentences hold a pair seen in training, those with two names that relations join count with them.
+    Where few sentences hold a pair seen in training, those with two names that relations join count
+    with them.
     """
     found = []
     for row in table.rows:
@@ -75,7 +93,10 @@ def answer(table: Table, inputs: TableInputs) -> str:
         run = run_of(seen.of or none.of or {})
         held = "a pair seen in training"
         if (seen.cases or 0) < FEW:
-            seen, held = inputs.scores.false_triples(run, TEMPTING, seen.digits), "two names that a relation joins"
+            seen, held = (
+                inputs.scores.false_triples(run, TEMPTING, seen.digits),
+                "two names that a relation joins",
+            )
         if run.extractor in BASELINES or min(seen.cases or 0, none.cases or 0) < FEW:
             continue
         lookup = inputs.scores.false_triples(

@@ -1,7 +1,8 @@
-"""``contamination``: what a system loses when names in the sentences that it is tested on are replaced.
+"""``contamination``: what a system loses when names in the sentences that it is tested on are
+replaced.
 
-The ids of augmented sentences say whose variants they are. The difference of F1 is taken over these pairs: a sentence
-is drawn, or exchanged, with all its variants.
+The ids of augmented sentences say whose variants they are. The difference of F1 is taken over these
+pairs: a sentence is drawn, or exchanged, with all its variants.
 """
 
 from tripleaudit.core.descriptors import TableSpec
@@ -37,7 +38,9 @@ def pairs(inputs: TableInputs) -> dict[RunKey, Difference]:
         difference = inputs.scores.between(*sides)
         if difference is None:
             continue
-        variants_of(inputs.scores.ids(run), inputs.scores.ids(_augmented(run)), run.corpus)  # refuses foreign ones
+        variants_of(
+            inputs.scores.ids(run), inputs.scores.ids(_augmented(run)), run.corpus
+        )  # refuses foreign ones
         if difference.paired:
             found[run] = difference
     return found
@@ -53,12 +56,17 @@ def contamination(inputs: TableInputs) -> Table:
     rows, again = [], any(_rearranged(inputs, run) for run in runs)
     for run in runs:
         test = found[run]
-        f1 = [inputs.scores.cell(one, "f1", matching=inputs.matching) for one in (run, _augmented(run))]
+        f1 = [
+            inputs.scores.cell(one, "f1", matching=inputs.matching)
+            for one in (run, _augmented(run))
+        ]
         # one training on two test sets: its budget is the same
         mark = "".join(dict.fromkeys((f1[0].mark + f1[1].mark).replace(UNEQUAL, "")))
         bound = (test.bounds or {}).get("f1")
         loss = None if bound is None else Interval(-bound.high + 0.0, -bound.low + 0.0)  # no -0.0
-        change = Cell.mean([-test.change() + 0.0], loss, mark=mark, cases=_with_variants(inputs, run), of=f1[0].of)
+        change = Cell.mean(
+            [-test.change() + 0.0], loss, mark=mark, cases=_with_variants(inputs, run), of=f1[0].of
+        )
         p_value = Cell(corrected[run], 4, mark=mark, of=f1[0].of) if run in corrected else Cell()
         cells = [*f1, change, p_value]
         rows.append(Row(labels.extractor(run.extractor), cells, labels.corpus(run.corpus)))
@@ -81,9 +89,12 @@ def contamination(inputs: TableInputs) -> Table:
         again
         and "Rearranged: F1 of systems without training on the rearranged test set, most of whose sentences "
         "come from the benchmark's training set; these are other sentences, so there is no pair.",
-        missing > 0 and f"Difference: of the {missing} test sentences without a variant nothing is in it.",
+        missing > 0
+        and f"Difference: of the {missing} test sentences without a variant nothing is in it.",
         GAPS,
-        *row_notes(inputs, [ScoreRow("", run, inputs.matching) for run in runs], "original", "augmented"),
+        *row_notes(
+            inputs, [ScoreRow("", run, inputs.matching) for run in runs], "original", "augmented"
+        ),
     )
 
 
@@ -111,17 +122,27 @@ def answer_contamination(table: Table, inputs: TableInputs) -> str:
         return NOT_MEASURED
     p_values = {run_of(cell.of): cell.value for cell in table.find("p")}
     lost = [
-        cell for cell in found if cell.value > 0 and cell.low and cell.low > 0 and p_values[run_of(cell.of)] < ALPHA
+        cell
+        for cell in found
+        if cell.value > 0 and cell.low and cell.low > 0 and p_values[run_of(cell.of)] < ALPHA
     ]
     worst = max(lost or found, key=lambda cell: cell.value)
     name, loss = labels.extractor(worst.of["extractor"]), worst.shown
     if not lost:
         most = f"{name}'s, {loss} points {worst.interval}".rstrip()
-        return sentences(f"With names replaced, no loss is shown: the greatest is {most}.", doubt_of_training(found))
+        return sentences(
+            f"With names replaced, no loss is shown: the greatest is {most}.",
+            doubt_of_training(found),
+        )
     most = " most" * (len(lost) > 1)
-    stated = f"With names replaced, {name} loses{most}: {loss} points of F1 {worst.interval}".rstrip() + "."
+    stated = (
+        f"With names replaced, {name} loses{most}: {loss} points of F1 {worst.interval}".rstrip()
+        + "."
+    )
     known = [
-        f"The memorising baseline loses {cell.shown} points." for cell in cells if cell.of["extractor"] == "memorise"
+        f"The memorising baseline loses {cell.shown} points."
+        for cell in cells
+        if cell.of["extractor"] == "memorise"
     ]
     return sentences(stated, doubt_of_training(found), *known[:1])
 

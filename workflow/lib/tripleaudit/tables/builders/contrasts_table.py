@@ -1,4 +1,6 @@
-"""``contrasts``: every comparison of the papers and every pair of systems, with difference, interval and p-value."""
+"""``contrasts``: every comparison of the papers and every pair of systems, with difference,
+interval and p-value.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +22,9 @@ OUTCOMES_NOTE = (
 
 
 def contrast_table(inputs: TableInputs) -> Table:
-    """Build from the per-sentence counts; the frame has pairs of systems on the other test sets as well."""
+    """Build from the per-sentence counts; the frame has pairs of systems on the other test sets
+    as well.
+    """
     files = inputs.files.get("doubled", [])
     doubles = doubled_index(inputs.scores, files) if files else None
     frame = contrasts(inputs.scores, inputs.matching, doubles)
@@ -43,7 +47,9 @@ def contrast_table(inputs: TableInputs) -> Table:
 
 
 def _is_printed(row: Mapping[str, Any]) -> bool:
-    """Leave out pairs with baselines, and pairs of systems on other test sets than the original one."""
+    """Leave out pairs with baselines, and pairs of systems on other test sets than the original
+    one.
+    """
     if row["contrast"] != SYSTEMS:
         return True
     test_set = (row["protocol_first"], row["training_first"], row["testing_first"])
@@ -53,15 +59,27 @@ def _is_printed(row: Mapping[str, Any]) -> bool:
     )
 
 
-def _row(row: Mapping[str, Any], inputs: TableInputs, several_corpora: bool, has_doubles: bool) -> Row:
+def _row(
+    row: Mapping[str, Any], inputs: TableInputs, several_corpora: bool, has_doubles: bool
+) -> Row:
     digits = inputs.digits(1)
     sides = [subject({"corpus": row["corpus"], **_keys(row, side)}, matching=row["matching"], metric="f1")
              for side in ("first", "second")]  # fmt: skip
     for side, of in zip(("first", "second"), sides, strict=True):
         of["stratum"] = row[f"stratum_{side}"]
-    cells = [Cell(100 * row[side], digits, of=of) for side, of in zip(("first", "second"), sides, strict=True)]
-    difference = {"low": _percent(row["low"]), "high": _percent(row["high"]), "mark": row["mark"], "of": sides[1]}
-    cells.append(Cell(100 * row["difference"], digits, cases=row["cases"], seeds=row["seeds"], **difference))
+    cells = [
+        Cell(100 * row[side], digits, of=of)
+        for side, of in zip(("first", "second"), sides, strict=True)
+    ]
+    difference = {
+        "low": _percent(row["low"]),
+        "high": _percent(row["high"]),
+        "mark": row["mark"],
+        "of": sides[1],
+    }
+    cells.append(
+        Cell(100 * row["difference"], digits, cases=row["cases"], seeds=row["seeds"], **difference)
+    )
     p_value = row["p"] if row["p_holm"] is None or row["p_holm"] != row["p_holm"] else row["p_holm"]
     cells.append(Cell(None if p_value is None or p_value != p_value else p_value, 4))
     cells.append(Cell(row["cases"], 0))
@@ -77,7 +95,10 @@ def _keys(row: Mapping[str, Any], side: str) -> dict[str, str]:
 
 
 def _label(row: Mapping[str, Any], several_corpora: bool) -> str:
-    first, second = (labels.extractor(row[f"extractor_{side}"], row[f"noise_{side}"]) for side in ("first", "second"))
+    first, second = (
+        labels.extractor(row[f"extractor_{side}"], row[f"noise_{side}"])
+        for side in ("first", "second")
+    )
     name = (
         first
         if row["extractor_first"] == row["extractor_second"] and row["contrast"] != SYSTEMS

@@ -1,4 +1,6 @@
-"""The tables about the data sets, from their audits (rte-generalization, tables 1, 6, 7; zero-cardinality, table 2)."""
+"""The tables about the data sets, from their audits (rte-generalization, tables 1, 6, 7;
+zero-cardinality, table 2).
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -52,47 +54,75 @@ def triple_types(inputs: TableInputs) -> Table:
     ]
     rows.append((TEST_TRIPLES, lambda audit: audit["triples"], "all", None))
     digits = [inputs.digits(2)] * len(TRIPLE_TYPES) + [0]
-    return _table(inputs, "Triple types of the test sets.", "Triple type", rows, COUNTING, digits=digits)
+    return _table(
+        inputs, "Triple types of the test sets.", "Triple type", rows, COUNTING, digits=digits
+    )
 
 
 def split_sizes(inputs: TableInputs) -> Table:
-    """Sentences of each split. The augmented protocol is a test set only: its other cells are gaps."""
+    """Sentences of each split. The augmented protocol is a test set only: its other cells are
+    gaps.
+    """
 
     def size(audit: Audit, split: str) -> int | None:
         own = audit["keys"]["protocol"] != AUGMENTED or split == "test"
         return audit["splits"].get(split, {}).get("sentences") if own else None
 
     rows: list[Quantity] = [
-        (label, partial(size, split=split), "all" if split == "test" else "", (6, "instances", split))
+        (
+            label,
+            partial(size, split=split),
+            "all" if split == "test" else "",
+            (6, "instances", split),
+        )
         for split, label in labels.SPLITS.items()
     ]
     note = "The augmented protocol has a test set only; its extractors are those of the original training set."
     augmented = any(protocol == AUGMENTED for _, protocol in inputs.audits)
-    return _table(inputs, "Sentences with triples in each split.", "Split", rows, augmented and note)
+    return _table(
+        inputs, "Sentences with triples in each split.", "Split", rows, augmented and note
+    )
 
 
 def strata_sizes(inputs: TableInputs) -> Table:
     """Test sentences in each stratum, those of mixed types, and their sum."""
 
     def count(audit: Audit, name: str) -> int:
-        return sum(audit["strata"][kind]["count"] for kind in (STRATA if name == "all" else (name,)))
+        return sum(
+            audit["strata"][kind]["count"] for kind in (STRATA if name == "all" else (name,))
+        )
 
     rows: list[Quantity] = [
-        (labels.TYPES.get(name, "Total"), partial(count, name=name), name, (7, "test instances", VARIANTS[name]))
+        (
+            labels.TYPES.get(name, "Total"),
+            partial(count, name=name),
+            name,
+            (7, "test instances", VARIANTS[name]),
+        )
         for name in (*STRATA, "all")
     ]
     caption = "Test sentences by stratum: all triples of one type, or else others."
-    return _table(inputs, caption, "Stratum", rows, COUNTING, "Sentences with zero triples are in no stratum.")
+    return _table(
+        inputs, caption, "Stratum", rows, COUNTING, "Sentences with zero triples are in no stratum."
+    )
 
 
 def cardinality_sizes(inputs: TableInputs) -> Table:
-    """Sentences with and without triples in each split of the original protocol, with its WZ splits."""
-    audits = {corpus: audit for (corpus, protocol), audit in inputs.audits.items() if protocol == "original"}
+    """Sentences with and without triples in each split of the original protocol, with its WZ
+    splits.
+    """
+    audits = {
+        corpus: audit
+        for (corpus, protocol), audit in inputs.audits.items()
+        if protocol == "original"
+    }
     columns = [(corpus, split) for corpus in labels.corpora(audits) for split in labels.SPLITS]
 
     def cell(name: str, metric: str, corpus: str, split: str) -> Cell:
         # Without a WZ set the splits themselves are what there is.
-        sizes = (audits[corpus].get("cardinality") or audits[corpus].get("splits") or {}).get(split, {})
+        sizes = (audits[corpus].get("cardinality") or audits[corpus].get("splits") or {}).get(
+            split, {}
+        )
         paper = reported.cardinality(2, corpus, PAPER_SPLITS[split], metric)
         zero = ("zero", "wz") if name == "zero_triple_sentences" else ()
         of = about(corpus, "original", *zero) if split == "test" else None
@@ -127,7 +157,9 @@ def _table(
     audits = [
         (corpus, protocol)
         for corpus in labels.corpora(corpus for corpus, _ in inputs.audits)
-        for protocol in labels.ordered((p for c, p in inputs.audits if c == corpus), labels.protocol_order())
+        for protocol in labels.ordered(
+            (p for c, p in inputs.audits if c == corpus), labels.protocol_order()
+        )
     ]
 
     def cell(audit: tuple[str, str], row: Quantity, shown: int) -> Cell:
@@ -137,18 +169,26 @@ def _table(
         return Cell(value(inputs.audits[audit]), shown, reported=printed, of=of)
 
     found = [
-        Row(row[0], [cell(audit, row, shown) for audit in audits]) for row, shown in zip(rows, digits, strict=False)
+        Row(row[0], [cell(audit, row, shown) for audit in audits])
+        for row, shown in zip(rows, digits, strict=False)
     ]
-    columns = [Column(labels.protocol(protocol), labels.corpus(corpus)) for corpus, protocol in audits]
+    columns = [
+        Column(labels.protocol(protocol), labels.corpus(corpus)) for corpus, protocol in audits
+    ]
     return inputs.table(caption, columns, found, (head, ""), *notes, REPORTED, GAPS)
 
 
 def _originals(table: Table) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each corpus and the values of its original protocol by row, those that were measured."""
+    """Yield each corpus and the values of its original protocol by row, those that were
+    measured.
+    """
     for position, column in enumerate(table.columns):
         if column.label == labels.protocol("original"):
             values = {row.label: row.cells[position].value for row in table.rows}
-            yield column.group, {label: value for label, value in values.items() if value is not None}
+            yield (
+                column.group,
+                {label: value for label, value in values.items() if value is not None},
+            )
 
 
 def _answer(found: list[str], sentence: str) -> str:
@@ -159,20 +199,25 @@ def answer_types(table: Table, inputs: TableInputs) -> str:
     found = []
     for corpus, values in _originals(table):
         if values.get(TEST_TRIPLES):
-            shares = [f"{number(values[f'{labels.TYPES[kind]} (%)'], 1)} %" for kind in TRIPLE_TYPES]
+            shares = [
+                f"{number(values[f'{labels.TYPES[kind]} (%)'], 1)} %" for kind in TRIPLE_TYPES
+            ]
             found.append("{}: {} entirely, {} partially and {} not at all".format(corpus, *shares))
     return _answer(found, "Of the test triples, training has seen — {}.")
 
 
 def answer_sizes(table: Table, inputs: TableInputs) -> str:
     found = [
-        f"{corpus} {' / '.join(f'{size:,}' for size in sizes.values())}" for corpus, sizes in _originals(table) if sizes
+        f"{corpus} {' / '.join(f'{size:,}' for size in sizes.values())}"
+        for corpus, sizes in _originals(table)
+        if sizes
     ]
     others = len({column.label for column in table.columns} - {labels.protocol("original")})
     further = "one further protocol" if others == 1 else f"{others} further protocols"
     more = f"; the table adds the sizes after {further}" * bool(others)
     return _answer(
-        found, f"The original splits have (sentences with triples for training / validation / test): {{}}{more}."
+        found,
+        f"The original splits have (sentences with triples for training / validation / test): {{}}{more}.",
     )
 
 
@@ -195,17 +240,22 @@ def answer_cardinality(table: Table, inputs: TableInputs) -> str:
             for label, _ in CARDINALITY_ROWS.values()
         )
         if some + zero:
-            found.append(f"{corpus} {number(100 * zero / (some + zero), 1)} % ({zero:,} of {some + zero:,})")
+            found.append(
+                f"{corpus} {number(100 * zero / (some + zero), 1)} % ({zero:,} of {some + zero:,})"
+            )
     return _answer(found, "Of the test sentences, these have nothing to extract: {}.")
 
 
 def augmented_example(inputs: TableInputs) -> Table:
-    """Build from the audits of augmented sets: a test sentence and its variants, with triples and their types."""
+    """Build from the audits of augmented sets: a test sentence and its variants, with triples
+    and their types.
+    """
     rows = []
     for (corpus, protocol), audit in inputs.audits.items():
         for shown in audit.get("example", ()) if protocol == AUGMENTED else ():
             triples = "; ".join(
-                f"({', '.join(parts)}): {labels.TYPES[kind].lower()}" for *parts, kind in shown["triples"]
+                f"({', '.join(parts)}): {labels.TYPES[kind].lower()}"
+                for *parts, kind in shown["triples"]
             )
             cells = (Cell(text=shown["text"]), Cell(text=triples))
             rows.append(Row(shown["name"] or ORIGINAL, cells, labels.corpus(corpus)))
@@ -223,9 +273,15 @@ def augmented_example(inputs: TableInputs) -> Table:
 def answer_example(table: Table, inputs: TableInputs) -> str:
     if not table.rows:
         return "No sentence has variants that all differ." if inputs.audits else NOT_MEASURED
-    sides = [[row.cells[1].text or "" for row in table.rows if (row.label == ORIGINAL) is own] for own in (True, False)]
+    sides = [
+        [row.cells[1].text or "" for row in table.rows if (row.label == ORIGINAL) is own]
+        for own in (True, False)
+    ]
     kind = labels.TYPES["entirely_seen"].lower()
-    seen, among = (f"{each.count(f'): {kind}')} of the {each.count('): ')} triples" for each in map(" ".join, sides))
+    seen, among = (
+        f"{each.count(f'): {kind}')} of the {each.count('): ')} triples"
+        for each in map(" ".join, sides)
+    )
     return f"Training has entirely seen {seen} of the sentence, and {among} of its variants."
 
 

@@ -1,4 +1,6 @@
-"""``efficiency``: what each system takes for the test set of the original split, and its F1 there."""
+"""``efficiency``: what each system takes for the test set of the original split, and its F1
+there.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
@@ -17,28 +19,47 @@ NOT_TAKEN = "stored"
 
 
 def named(inputs: TableInputs) -> list[tuple[str, RunKey, list[dict[str, Any]]]]:
-    """Return the runs with their names and what their predictions took, one record a seed; in the order of tables."""
-    testing = "wz" if any(run.testing == "wz" and run.protocol == "original" for run in inputs.scores.runs) else "nz"
+    """Return the runs with their names and what their predictions took, one record a seed; in
+    the order of tables.
+    """
+    testing = (
+        "wz"
+        if any(run.testing == "wz" and run.protocol == "original" for run in inputs.scores.runs)
+        else "nz"
+    )
     records: dict[RunKey, list[dict[str, Any]]] = {}
     for fact in inputs.runs:
         keys = fact.get("keys", {})
         record = fact.get("predicted") or (fact if "system" in fact else None)
         if record is not None and keys.get("protocol") == "original" and not record.get("failed"):
-            run = RunKey(keys["corpus"], "original", keys["training"], testing, keys["extractor"], keys["noise"])
+            run = RunKey(
+                keys["corpus"],
+                "original",
+                keys["training"],
+                testing,
+                keys["extractor"],
+                keys["noise"],
+            )
             records.setdefault(run, []).append(record)
     found = []
     for corpus in labels.corpora({run.corpus for run in records}):
         mine = [run for run in records if run.corpus == corpus]
         order = labels.ordered({run.extractor for run in mine}, labels.rte_order())
         for run in sorted(mine, key=lambda run: (order.index(run.extractor), run.training)):
-            several = len({one.training for one in mine}) > 1 and run.extractor not in inputs.untrained
-            name = labels.extractor(run.extractor) + (f" (trained {labels.SETTINGS[run.training]})" if several else "")
+            several = (
+                len({one.training for one in mine}) > 1 and run.extractor not in inputs.untrained
+            )
+            name = labels.extractor(run.extractor) + (
+                f" (trained {labels.SETTINGS[run.training]})" if several else ""
+            )
             found.append((name, run, records[run]))
     return found
 
 
 def per_thousand(records: Sequence[Mapping[str, Any]], what: str) -> float | None:
-    """Return the seconds or money of 1,000 sentences, the mean over seeds; None where a record does not say."""
+    """Return the seconds or money of 1,000 sentences, the mean over seeds; None where a record
+    does not say.
+    """
     known = [one for one in records if one.get(what) is not None and one.get("sentences")]
     if len(known) < len(records) or not known or is_stored(records):
         return None
@@ -53,7 +74,10 @@ def is_stored(records: Iterable[Mapping[str, Any]]) -> bool:
 def efficiency(inputs: TableInputs) -> Table:
     """Build from the facts of predictions; means over seeds."""
     found = named(inputs)
-    rows = [Row(name, list(_cells(inputs, run, of)), labels.corpus(run.corpus)) for name, run, of in found]
+    rows = [
+        Row(name, list(_cells(inputs, run, of)), labels.corpus(run.corpus))
+        for name, run, of in found
+    ]
     runs = [ScoreRow(name, run, inputs.matching) for name, run, _ in found]
     zero = any(run.testing == "wz" for _, run, _ in found)
     where = "with zero-triple sentences" if zero else "of sentences with triples"

@@ -33,7 +33,11 @@ def runs_of(inputs: TableInputs, protocol: str) -> list[RunKey]:
 
 def model_label(run: RunKey, runs: Sequence[RunKey]) -> str:
     """The model's name, with the corpus where there are several."""
-    return run.extractor if len({one.corpus for one in runs}) == 1 else f"{run.extractor}, {run.corpus}"
+    return (
+        run.extractor
+        if len({one.corpus for one in runs}) == 1
+        else f"{run.extractor}, {run.corpus}"
+    )
 
 
 def group_of(run: RunKey, runs: Sequence[RunKey]) -> str:
@@ -41,7 +45,9 @@ def group_of(run: RunKey, runs: Sequence[RunKey]) -> str:
     return model_label(run, runs) if len(runs) > 1 else ""
 
 
-def cell_of(inputs: TableInputs, run: RunKey, metric: str, digits: int = 0, *, of: str = "all", by: str = "") -> Cell:
+def cell_of(
+    inputs: TableInputs, run: RunKey, metric: str, digits: int = 0, *, of: str = "all", by: str = ""
+) -> Cell:
     """Return one measured cell as a fraction or a count, of a stratum and by a criterion."""
     return inputs.scores.cell(run, metric, stratum=of, matching=by, scale=1, digits=digits)
 
@@ -49,12 +55,20 @@ def cell_of(inputs: TableInputs, run: RunKey, metric: str, digits: int = 0, *, o
 def rate_of(inputs: TableInputs, run: RunKey, metric: str, by: str, of: str = "all") -> Cell:
     """Return one measured share of needles, marked where they are too few for a conclusion."""
     cell = cell_of(inputs, run, metric, inputs.digits(3), of=of, by=by)
-    return replace(cell, mark=cell.mark + SMALL) if cell.cases is not None and cell.cases < FEW else cell
+    return (
+        replace(cell, mark=cell.mark + SMALL)
+        if cell.cases is not None and cell.cases < FEW
+        else cell
+    )
 
 
 def strata_of(inputs: TableInputs, run: RunKey, metric: str) -> list[str]:
     """Return the strata that a run has a value for, in their order in the scores file."""
-    return [stratum for stratum, rule, name in inputs.scores.measured(run) if (rule, name) == ("", metric)]
+    return [
+        stratum
+        for stratum, rule, name in inputs.scores.measured(run)
+        if (rule, name) == ("", metric)
+    ]
 
 
 def criterion_label(name: str) -> str:
@@ -68,14 +82,24 @@ def coverage_note(inputs: TableInputs, runs: Sequence[RunKey]) -> str:
     for run in runs:
         calls = run._replace(protocol="calls")
         if (found := cell_of(inputs, calls, "coverage").value) is not None:
-            counts = {status: cell_of(inputs, calls, f"status:{status}").value for status in STATUSES}
-            listed = ", ".join(f"{int(number)} {status}" for status, number in counts.items() if number)
-            parts.append(f"{run.extractor} {100 * found:.1f} % ({listed}){_unreadable_judgements(inputs, calls)}")
-    return f"Coverage, the share of calls with a readable answer: {'; '.join(parts)}." if parts else ""
+            counts = {
+                status: cell_of(inputs, calls, f"status:{status}").value for status in STATUSES
+            }
+            listed = ", ".join(
+                f"{int(number)} {status}" for status, number in counts.items() if number
+            )
+            parts.append(
+                f"{run.extractor} {100 * found:.1f} % ({listed}){_unreadable_judgements(inputs, calls)}"
+            )
+    return (
+        f"Coverage, the share of calls with a readable answer: {'; '.join(parts)}." if parts else ""
+    )
 
 
 def _unreadable_judgements(inputs: TableInputs, calls: RunKey) -> str:
-    """Return how many of the judge's verdicts could not be read, an empty text where there are none."""
+    """Return how many of the judge's verdicts could not be read, an empty text where there are
+    none.
+    """
     unreadable = cell_of(inputs, calls, "judge_unreadable", by="llm").value
     questions = cell_of(inputs, calls, "judge_questions", by="llm").value
     if not unreadable:
@@ -84,10 +108,14 @@ def _unreadable_judgements(inputs: TableInputs, calls: RunKey) -> str:
 
 
 def minea(inputs: TableInputs) -> Table:
-    """Build from the scores of the criteria; one group of rows for each model and group of types."""
+    """Build from the scores of the criteria; one group of rows for each model and group of
+    types.
+    """
     runs = runs_of(inputs, "needles")
     rows = [
-        _row(inputs, run, stratum, group_of(run, runs)) for run in runs for stratum in strata_of(inputs, run, "needles")
+        _row(inputs, run, stratum, group_of(run, runs))
+        for run in runs
+        for stratum in strata_of(inputs, run, "needles")
     ]
     hidden = [(run.extractor, cell_of(inputs, run, "displaced", by="n").value) for run in runs]
     displaced = [f"{name} {100 * share:.1f} %" for name, share in hidden if share is not None]
@@ -112,7 +140,9 @@ def minea(inputs: TableInputs) -> Table:
 def _origins(inputs: TableInputs, run: RunKey) -> str:
     """Say where the needles came from; they are the same for all models."""
     origins = run._replace(protocol="origins")
-    count = {name: cell_of(inputs, origins, name).shown for _, _, name in inputs.scores.measured(origins)}
+    count = {
+        name: cell_of(inputs, origins, name).shown for _, _, name in inputs.scores.measured(origins)
+    }
     if "infused" not in count:
         return ""
     if "given" in count:
@@ -127,7 +157,10 @@ def _origins(inputs: TableInputs, run: RunKey) -> str:
 def _row(inputs: TableInputs, run: RunKey, stratum: str, group: str) -> Row:
     either, untouched = (
         replace(rate_of(inputs, one, metric, by, stratum), low=None, high=None)
-        for one, metric, by in ((run, "minea_any", "any"), (run._replace(protocol="needles-untouched"), "minea", "max"))
+        for one, metric, by in (
+            (run, "minea_any", "any"),
+            (run._replace(protocol="needles-untouched"), "minea", "max"),
+        )
     )
     cells = (
         rate_of(inputs, run, "minea", "max", stratum),
@@ -142,12 +175,17 @@ def needle_criteria(inputs: TableInputs) -> Table:
     """Build from the scores of the criteria."""
     runs, rows = runs_of(inputs, "needles"), []
     measured = [one for run in runs for one in inputs.scores.measured(run)]
-    criteria = list(dict.fromkeys(criterion for _, criterion, metric in measured if metric == "rate"))
+    criteria = list(
+        dict.fromkeys(criterion for _, criterion, metric in measured if metric == "rate")
+    )
     for run in runs:
         for stratum in strata_of(inputs, run, "needles"):
             if stratum.startswith("group:"):
                 continue
-            rates = {criterion: rate_of(inputs, run, "rate", criterion, stratum) for criterion in criteria}
+            rates = {
+                criterion: rate_of(inputs, run, "rate", criterion, stratum)
+                for criterion in criteria
+            }
             best = max((cell.value for cell in rates.values() if cell.value), default=None)
             cells = [
                 replace(
@@ -157,7 +195,9 @@ def needle_criteria(inputs: TableInputs) -> Table:
                 for criterion, cell in rates.items()
             ]
             cells.append(cell_of(inputs, run, "needles", of=stratum))
-            rows.append(Row("All needles" if stratum == "all" else stratum, cells, group_of(run, runs)))
+            rows.append(
+                Row("All needles" if stratum == "all" else stratum, cells, group_of(run, runs))
+            )
     return inputs.table(
         "Criteria by which needles are found: share of the needles of each entity type.",
         [*(Column(criterion_label(criterion), "Criterion") for criterion in criteria), "Needles"],
@@ -175,9 +215,11 @@ SHOWN = 12
 
 
 def needle_example(inputs: TableInputs) -> Table:
-    """Build from the criteria of each needle (files of the kind ``criteria``), most telling needles first.
+    """Build from the criteria of each needle (files of the kind ``criteria``), most telling needles
+    first.
 
-    A needle tells most where its criteria disagree; of each file, the first :data:`SHOWN` needles are shown.
+    A needle tells most where its criteria disagree; of each file, the first :data:`SHOWN` needles
+    are shown.
     """
     criteria = ("n", "ns", "k0.5", "k0.6", "k0.7", "llm")
     rows: list[Row] = []
@@ -189,9 +231,15 @@ def needle_example(inputs: TableInputs) -> Table:
         found.sort(key=lambda row: -len({bool(row.get(criterion)) for criterion in criteria}))
         group = path.parent.name if len(inputs.files["criteria"]) > 1 else ""
         for row in found[:SHOWN]:
-            of = {**known[path.parent.name], "stratum": str(row["type"])} if path.parent.name in known else None
+            of = (
+                {**known[path.parent.name], "stratum": str(row["type"])}
+                if path.parent.name in known
+                else None
+            )
             cells = [
-                Cell(text=GAP) if row.get(criterion) is None else Cell(float(bool(row[criterion])), 0, of=of)
+                Cell(text=GAP)
+                if row.get(criterion) is None
+                else Cell(float(bool(row[criterion])), 0, of=of)
                 for criterion in criteria
             ]
             rows.append(Row(f"{row['type']}: {row['name']}", cells, group))
@@ -201,7 +249,8 @@ def needle_example(inputs: TableInputs) -> Table:
         rows,
         ("Needle", "Model"),
         CRITERIA_NOTE,
-        total > len(rows) and f"{len(rows)} of {total} needles, those whose criteria disagree first.",
+        total > len(rows)
+        and f"{len(rows)} of {total} needles, those whose criteria disagree first.",
         f"{GAP}: not queried.",
     )
 
@@ -244,18 +293,27 @@ def labelled(by_run: Mapping[RunKey, list[Cell]]) -> list[tuple[str, list[Cell]]
 
 def _overall(table: Table) -> list[tuple[str, Cell]]:
     """MINEA over all needles, by model."""
-    return [(name, cell) for name, (cell, *_) in labelled(by_run_of(table.find("MINEA", stratum="all")))]
+    return [
+        (name, cell) for name, (cell, *_) in labelled(by_run_of(table.find("MINEA", stratum="all")))
+    ]
 
 
 def answer_criteria(table: Table, inputs: TableInputs) -> str:
     cells, found = table.find(stratum="all", metric="rate"), []
     for name, rates in labelled(by_run_of(cells)):
         ordered = sorted(rates, key=lambda cell: (cell.value, criterion_label(cell.of["matching"])))
-        low, high = (f"{cell.shown} ({criterion_label(cell.of['matching'])})" for cell in (ordered[0], ordered[-1]))
+        low, high = (
+            f"{cell.shown} ({criterion_label(cell.of['matching'])})"
+            for cell in (ordered[0], ordered[-1])
+        )
         of = f" of {counted(ordered[0].cases, 'needle')}" if ordered[0].cases else ""
         found.append(f"{name} from {low} to {high}{of}")
     few = any((cell.cases or FEW) < FEW for cell in cells)
-    return f"The rates of the criteria reach — {several(found)}." + LITTLE * few if found else NOT_MEASURED
+    return (
+        f"The rates of the criteria reach — {several(found)}." + LITTLE * few
+        if found
+        else NOT_MEASURED
+    )
 
 
 def shares(cells: Sequence[tuple[str, Cell]], of: str) -> str:
@@ -275,9 +333,15 @@ def shares(cells: Sequence[tuple[str, Cell]], of: str) -> str:
 def answer_needle_example(table: Table, inputs: TableInputs) -> str:
     counted = []
     for position, column in enumerate(table.columns):
-        if found := [value for row in table.rows if (value := row.cells[position].value) is not None]:
+        if found := [
+            value for row in table.rows if (value := row.cells[position].value) is not None
+        ]:
             counted.append(f"{column.label} {int(sum(found))} of {len(found)}")
-    return f"Of the needles shown, the criteria count as found: {', '.join(counted)}." if counted else NOT_MEASURED
+    return (
+        f"Of the needles shown, the criteria count as found: {', '.join(counted)}."
+        if counted
+        else NOT_MEASURED
+    )
 
 
 def answer_comparison(table: Table, inputs: TableInputs) -> str:
@@ -285,7 +349,9 @@ def answer_comparison(table: Table, inputs: TableInputs) -> str:
     return f"{stated}." if stated else NOT_MEASURED
 
 
-about_needles = partial(TableSpec, needs="needles", possible=lambda study: bool(study.needles.models))
+about_needles = partial(
+    TableSpec, needs="needles", possible=lambda study: bool(study.needles.models)
+)
 MINEA = about_needles(
     name="minea",
     order=24,

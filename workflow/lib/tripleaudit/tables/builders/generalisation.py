@@ -25,7 +25,9 @@ READS = ("data/reported/rte_eval.csv",)
 
 def rearranged(inputs: TableInputs) -> Table:
     """Each extractor is trained and tested on either split."""
-    columns = strata_columns("Original") + strata_columns("Rearranged", partial(RunKey._replace, protocol="rearranged"))
+    columns = strata_columns("Original") + strata_columns(
+        "Rearranged", partial(RunKey._replace, protocol="rearranged")
+    )
     caption = "Results (%) on the original and the rearranged data sets."
     return compared(inputs, caption, columns, reported.in_rte(3), "rearranged")
 
@@ -39,8 +41,8 @@ def augmented(inputs: TableInputs) -> Table:
 def sifted(inputs: TableInputs) -> Table:
     """One row for each extractor, protocol and noise setting; columns are grouped by corpus.
 
-    Rows with noising carry the change against the row without; the paper prints these rows only, and of the others
-    those of the original split.
+    Rows with noising carry the change against the row without; the paper prints these rows only,
+    and of the others those of the original split.
     """
     found = sorted({run.protocol for run in inputs.scores.runs if run.protocol.startswith("sift-")})
     protocols = labels.ordered({"original", *found}, labels.protocol_order())
@@ -49,7 +51,9 @@ def sifted(inputs: TableInputs) -> Table:
     columns = [
         column
         for corpus in corpora
-        for column in strata_columns(labels.corpus(corpus), partial(RunKey._replace, corpus=corpus), False)
+        for column in strata_columns(
+            labels.corpus(corpus), partial(RunKey._replace, corpus=corpus), False
+        )
     ]
     methods = list(dict.fromkeys((row.run.extractor, row.run.noise) for row in wide))
     rows = [
@@ -76,7 +80,9 @@ def sifted(inputs: TableInputs) -> Table:
         *row_notes(inputs, rows, *protocols),
         heads=("Data set", "Method"),
         # the rows without noising are printed for the original split alone, in table 3
-        reported=lambda row, column: reported.in_rte(4 if row.run.noise == "noising" else 3)(row, column),
+        reported=lambda row, column: reported.in_rte(4 if row.run.noise == "noising" else 3)(
+            row, column
+        ),
         change=partial(_with_change, inputs),
     )
 
@@ -90,7 +96,10 @@ def _with_change(inputs: TableInputs, row: ScoreRow, column: ScoreColumn, cell: 
     )
     paper = None
     if cell.reported is not None:
-        metric, variant = reported.METRICS[stratum if stratum != "all" else "f1"], "entity noising minus baseline"
+        metric, variant = (
+            reported.METRICS[stratum if stratum != "all" else "f1"],
+            "entity noising minus baseline",
+        )
         model = inputs.scores.as_in_paper(run).extractor
         paper = reported.rte(4, run.corpus, run.protocol, metric, model=model, variant=variant)
     # the change rests on both trainings
@@ -104,17 +113,27 @@ def answer_rearranged(table: Table, inputs: TableInputs) -> str:
 
 
 def answer_augmented(table: Table, inputs: TableInputs) -> str:
-    """The table has the scores on the augmented test set alone; those on the original one are looked up."""
+    """The table has the scores on the augmented test set alone; those on the original one are
+    looked up.
+    """
     cells = table.find(metric="f1")
     originals = inputs.scores.elsewhere(cells, protocol="original")
-    pairs = pairs_of([*originals, *cells], {"protocol": "original"}, {"protocol": "augmented"}, inputs=inputs)
+    pairs = pairs_of(
+        [*originals, *cells], {"protocol": "original"}, {"protocol": "augmented"}, inputs=inputs
+    )
     return contrast(pairs, "on the original split", "on the augmented test set")
 
 
 def answer_sifted(table: Table, inputs: TableInputs) -> str:
     cells, original = table.find(metric="f1", stratum="all"), {"protocol": "original"}
-    sifted = labels.ordered({cell.of["protocol"] for cell in cells} - {"original"}, labels.protocol_order())
-    found = [(pair, name) for name in sifted for pair in pairs_of(cells, original, {"protocol": name}, inputs=inputs)]
+    sifted = labels.ordered(
+        {cell.of["protocol"] for cell in cells} - {"original"}, labels.protocol_order()
+    )
+    found = [
+        (pair, name)
+        for name in sifted
+        for pair in pairs_of(cells, original, {"protocol": name}, inputs=inputs)
+    ]
     systems = [pair.name for pair in pairs_of(cells, original, original, inputs=inputs)]
     found.sort(key=lambda one: systems.index(one[0].name))
     pairs = [pair._replace(name=f"{pair.name} ({labels.protocol(name)})") for pair, name in found]
@@ -134,7 +153,9 @@ SIFTED = TableSpec(
     name="sifted",
     order=2,
     build=sifted,
-    possible=lambda study: study.compared and any(name.startswith("sift-") for name in study.trainsets),
+    possible=lambda study: (
+        study.compared and any(name.startswith("sift-") for name in study.trainsets)
+    ),
     question="What is left of the scores when test triples that overlap with training are sifted out?",
     answer=answer_sifted,
     overview=(Headline("F1", {"protocol": "sift-*", "metric": "f1", "stratum": "all"}),),

@@ -1,7 +1,8 @@
-"""The tables of GenRES (tables 1 to 4): systems as rows, ground truth first, reported values next to measured ones.
+"""The tables of GenRES (tables 1 to 4): systems as rows, ground truth first, reported values next
+to measured ones.
 
-The protocol of a GREScore row is ``gre-LEVEL-SETTING`` and its matching the mode of scoring (``default`` or
-``official``); the corpus is the data set and the extractor the system.
+The protocol of a GREScore row is ``gre-LEVEL-SETTING`` and its matching the mode of scoring
+(``default`` or ``official``); the corpus is the data set and the extractor the system.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,22 +13,47 @@ from typing import NamedTuple
 from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Column, Row, Table
-from tripleaudit.tables.gates import FEW, NOT_MEASURED, counted, doubt_of_training, leader, sentences, several
+from tripleaudit.tables.gates import (
+    FEW,
+    NOT_MEASURED,
+    counted,
+    doubt_of_training,
+    leader,
+    sentences,
+    several,
+)
 from tripleaudit.tables.grid import ScoreRow, row_notes
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 from tripleaudit.tables.unread_answers import UNREAD
 
 READS = ("data/reported/genres.csv",)
 
-DATASETS = {name.lower(): name for name in ("TACRED", "Wiki80", "NYT10m", "Wiki20m", "CDR", "DocRED")}
+DATASETS = {
+    name.lower(): name for name in ("TACRED", "Wiki80", "NYT10m", "Wiki20m", "CDR", "DocRED")
+}
 GROUND_TRUTH = "groundtruth"
 MODELS = {GROUND_TRUTH: "Ground truth"}
 MODELS |= {
     name.lower(): name
-    for name in ("Vicuna-1.5-7B", "Vicuna-1.3-33B", "LLaMA-2-7B", "LLaMA-2-70B", "WizardLM-70B", "text-davinci-003")
+    for name in (
+        "Vicuna-1.5-7B",
+        "Vicuna-1.3-33B",
+        "LLaMA-2-7B",
+        "LLaMA-2-70B",
+        "WizardLM-70B",
+        "text-davinci-003",
+    )
 }
-MODELS |= {"gpt-3.5-turbo-instruct": "GPT-3.5-Turbo-Instruct", "gpt-3.5-turbo-1106": "GPT-3.5-Turbo", "gpt-4": "GPT-4"}
-MODELS |= {"gpt-4-1106-preview": "GPT-4-Turbo", "mistral": "Mistral-7B-Instruct", "zephyr-7b-beta": "Zephyr-7B-beta"}
+MODELS |= {
+    "gpt-3.5-turbo-instruct": "GPT-3.5-Turbo-Instruct",
+    "gpt-3.5-turbo-1106": "GPT-3.5-Turbo",
+    "gpt-4": "GPT-4",
+}
+MODELS |= {
+    "gpt-4-1106-preview": "GPT-4-Turbo",
+    "mistral": "Mistral-7B-Instruct",
+    "zephyr-7b-beta": "Zephyr-7B-beta",
+}
 MODELS |= {"galactica-30b": "Galactica-30B", "openchat": "OpenChat-3.5"}
 # the published closed and semi-open runs are of one model under two names
 MODELS |= dict.fromkeys(("gpt-3.5_closed", "gpt-3.5_semi"), "GPT-3.5-Turbo-Instruct")
@@ -55,7 +81,9 @@ class Metric(NamedTuple):
 
 
 SIZES = (Metric("#tri", "ntri", 1, paper="#tri"), Metric("#tok", "ntok", 1, paper="#tok"))
-SCORES = tuple(Metric(name.upper(), name, paper=name.upper()) for name in ("ts", "us", "fs", "gs", "cs"))
+SCORES = tuple(
+    Metric(name.upper(), name, paper=name.upper()) for name in ("ts", "us", "fs", "gs", "cs")
+)
 """The columns that compare systems."""
 COVERAGE = Metric("Cov.", "coverage")
 ANSWERS = (
@@ -96,27 +124,40 @@ def label_of(run: RunKey, with_setting: bool = True) -> str:
     """Return the name of a system, with its setting unless that is open, gold or trained."""
     setting = parts(run)[1]
     if setting == "trained":
-        return labels.extractor(run.extractor, run.noise) + (f" ({run.training.upper()})" if run.training else "")
+        return labels.extractor(run.extractor, run.noise) + (
+            f" ({run.training.upper()})" if run.training else ""
+        )
     name = MODELS.get(run.extractor, run.extractor)
     return f"{name} ({setting})" if with_setting and setting in ("closed", "semi-open") else name
 
 
 def mode_of(inputs: TableInputs, runs: Iterable[RunKey]) -> str:
     """Return the mode that the runs are scored in; the official one if there are both."""
-    return "official" if any("official" in inputs.scores.matchings(run) for run in runs) else "default"
+    return (
+        "official" if any("official" in inputs.scores.matchings(run) for run in runs) else "default"
+    )
 
 
 def cell_of(inputs: TableInputs, run: RunKey | None, metric: Metric, mode: str) -> Cell:
     """Return a measured cell, a gap without a run."""
     digits = inputs.digits(metric.digits)
     empty = Cell(digits=digits)
-    return inputs.scores.cell(run, metric.metric, matching=mode, scale=metric.scale, digits=digits) if run else empty
+    return (
+        inputs.scores.cell(run, metric.metric, matching=mode, scale=metric.scale, digits=digits)
+        if run
+        else empty
+    )
 
 
 def printed(run: RunKey, metric: Metric, strategy: bool = False) -> str | None:
-    """Return what tables 2 to 4 of GenRES, or table 1 (of strategies), print for a system; None for nothing."""
+    """Return what tables 2 to 4 of GenRES, or table 1 (of strategies), print for a system; None
+    for nothing.
+    """
     level, setting = parts(run)
-    table, printed = TABLES[level], {"gold": f"gold triples, {level} level", "open": f"open, {level} level"}
+    table, printed = (
+        TABLES[level],
+        {"gold": f"gold triples, {level} level", "open": f"open, {level} level"},
+    )
     if strategy:
         table, printed = "1", {setting: setting, "gold": "ground truth"}
     name, dataset = MODELS.get(run.extractor, ""), DATASETS.get(run.corpus, "")
@@ -156,17 +197,28 @@ CALLED_FOR = (
 
 
 def build_level(level: str, inputs: TableInputs) -> Table:
-    """Build the table of one level from GREScores; systems that a data set lacks have gaps there."""
+    """Build the table of one level from GREScores; systems that a data set lacks have gaps
+    there.
+    """
     runs = runs_of(inputs, level)
     corpora = labels.ordered((run.corpus for run in runs), tuple(DATASETS))
     mode = mode_of(inputs, runs)
-    answers = [m for m in ANSWERS if any(inputs.scores.values(run, "all", mode, m.metric) for run in runs)]
+    answers = [
+        m for m in ANSWERS if any(inputs.scores.values(run, "all", mode, m.metric) for run in runs)
+    ]
     shown = [*SIZES, *SCORES, COVERAGE, *answers]
     by_system: dict[tuple, dict[str, RunKey]] = {}
     for run in sorted(runs, key=system_order):
         by_system.setdefault((system_order(run), label_of(run)), {})[run.corpus] = run
     rows = [
-        Row(label, [_cell(inputs, found.get(corpus), metric, mode) for corpus in corpora for metric in shown])
+        Row(
+            label,
+            [
+                _cell(inputs, found.get(corpus), metric, mode)
+                for corpus in corpora
+                for metric in shown
+            ],
+        )
         for (_, label), found in by_system.items()
     ]
     return inputs.table(
@@ -182,9 +234,13 @@ def build_level(level: str, inputs: TableInputs) -> Table:
     )
 
 
-def _cell(inputs: TableInputs, run: RunKey | None, metric: Metric, mode: str, strategy: bool = False) -> Cell:
+def _cell(
+    inputs: TableInputs, run: RunKey | None, metric: Metric, mode: str, strategy: bool = False
+) -> Cell:
     """Return a cell with what the paper prints."""
-    return replace(cell_of(inputs, run, metric, mode), reported=run and printed(run, metric, strategy))
+    return replace(
+        cell_of(inputs, run, metric, mode), reported=run and printed(run, metric, strategy)
+    )
 
 
 def _notes_on_systems(inputs: TableInputs, runs: Iterable[RunKey]) -> list[str]:
@@ -192,13 +248,21 @@ def _notes_on_systems(inputs: TableInputs, runs: Iterable[RunKey]) -> list[str]:
     return row_notes(inputs, queried, "original")
 
 
-ORDER = ("cdr", "nyt10m", "docred", "wiki20m", "wiki80", "tacred")  # the paper's two, then the others
+ORDER = (
+    "cdr",
+    "nyt10m",
+    "docred",
+    "wiki20m",
+    "wiki80",
+    "tacred",
+)  # the paper's two, then the others
 NAMES = {"P": "precision", "R": "recall", "F1": "f1"}
 PAPER = {"P": "precision", "R": "recall", "F1": "F1"}
 
 
 def hard_matching(inputs: TableInputs) -> Table:
-    """Build from GREScores: for each data set the ground truth, then systems by setting; micro and published scores.
+    """Build from GREScores: for each data set the ground truth, then systems by setting; micro and
+    published scores.
 
     The ground truth matches itself, so its cells show sizes only.
     """
@@ -210,15 +274,21 @@ def hard_matching(inputs: TableInputs) -> Table:
     columns = [
         *((metric, "") for metric in (*SIZES, COVERAGE)),
         *((Metric(label, micro + name), "Micro, all texts") for label, name in NAMES.items()),
-        *((Metric(label, macro + name, paper=PAPER[label]), "As published") for label, name in NAMES.items()),
+        *(
+            (Metric(label, macro + name, paper=PAPER[label]), "As published")
+            for label, name in NAMES.items()
+        ),
     ]
     rows = []
     for corpus in corpora:
         mine = [run for run in runs if run.corpus == corpus]
-        for run in sorted(mine, key=lambda run: (list(SETTINGS).index(parts(run)[1]), system_order(run))):
+        for run in sorted(
+            mine, key=lambda run: (list(SETTINGS).index(parts(run)[1]), system_order(run))
+        ):
             gold, setting = run.extractor == GROUND_TRUTH, SETTINGS[parts(run)[1]]
             cells = [
-                _cell(inputs, None if gold and group else run, metric, mode, strategy=True) for metric, group in columns
+                _cell(inputs, None if gold and group else run, metric, mode, strategy=True)
+                for metric, group in columns
             ]
             label = setting if gold else f"{setting}: {label_of(run, with_setting=False)}"
             rows.append(Row(label, cells, dataset(corpus)))
@@ -242,7 +312,9 @@ def answer_hard_matching(table: Table, inputs: TableInputs) -> str:
 
 
 def _competes(inputs: TableInputs, run: RunKey) -> bool:
-    """Whether a run answers all texts of its data set, as systems that failed or have a limit do not; gold is none."""
+    """Whether a run answers all texts of its data set, as systems that failed or have a limit do
+    not; gold is none.
+    """
     failed = {fact["system"] for fact in inputs.systems if fact["failed"]}
     aside = parts(run)[1] == "system" and run.extractor in inputs.scores.partial | failed
     return run.extractor != GROUND_TRUTH and not aside
@@ -252,28 +324,45 @@ SILENT = 0.5  # a system that answers fewer texts with a triple has failed; its 
 
 
 def _leaders(table: Table, inputs: TableInputs, among: Sequence[Metric]) -> str:
-    """Say which system is ahead in each score, of those that found a triple in half of the texts at least."""
+    """Say which system is ahead in each score, of those that found a triple in half of the texts
+    at least.
+    """
     cells: dict[RunKey, dict[str, Cell]] = {}
     for cell in table.find():
         if _competes(inputs, run := run_of(cell.of)):
             cells.setdefault(run, {})[cell.of["metric"]] = cell
-    cells = {run: found for run, found in cells.items() if not any(UNREAD in cell.mark for cell in found.values())}
+    cells = {
+        run: found
+        for run, found in cells.items()
+        if not any(UNREAD in cell.mark for cell in found.values())
+    }
     covered = {run: found.get("coverage", Cell()) for run, found in cells.items()}
-    silent = [run for run, cell in covered.items() if cell.value is not None and cell.value < 100 * SILENT]
+    silent = [
+        run for run, cell in covered.items() if cell.value is not None and cell.value < 100 * SILENT
+    ]
     answering = [run for run in cells if run not in silent]
     several_sets = len({run.corpus for run in cells}) > 1
-    names = {run: label_of(run) + (f" on {dataset(run.corpus)}" if several_sets else "") for run in cells}
+    names = {
+        run: label_of(run) + (f" on {dataset(run.corpus)}" if several_sets else "") for run in cells
+    }
     ranked = (
-        leader([(names[run], cells[run].get(metric.metric, Cell())) for run in answering], metric.label, " %")
+        leader(
+            [(names[run], cells[run].get(metric.metric, Cell())) for run in answering],
+            metric.label,
+            " %",
+        )
         for metric in among
     )
     stated = list(dict.fromkeys(filter(None, ranked)))
-    aside = f" Left aside, as they find no triple in most texts: {several([names[run] for run in silent])}." * bool(
-        silent
+    aside = (
+        f" Left aside, as they find no triple in most texts: {several([names[run] for run in silent])}."
+        * bool(silent)
     )
     if not stated:
         return aside.strip() or NOT_MEASURED
-    texts = min((size for run in answering if (size := covered[run].cases) is not None), default=FEW)
+    texts = min(
+        (size for run in answering if (size := covered[run].cases) is not None), default=FEW
+    )
     if texts < FEW:
         rest = f"the scores rest on {counted(texts, 'text')}, and it takes {FEW}"
         return f"Too few cases to rank {len(answering)} systems: {rest}.{aside}"

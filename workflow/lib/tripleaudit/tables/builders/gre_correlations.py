@@ -7,7 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from tripleaudit.core.descriptors import TableSpec
-from tripleaudit.grescores.rank_correlations import MIN_SYSTEMS, Correlation, mean_ranks, mean_spearman
+from tripleaudit.grescores.rank_correlations import (
+    MIN_SYSTEMS,
+    Correlation,
+    mean_ranks,
+    mean_spearman,
+)
 from tripleaudit.scoring.bootstrap import FEWEST
 from tripleaudit.tables import reported
 from tripleaudit.tables.builders.gre import (
@@ -81,7 +86,9 @@ def build(inputs: TableInputs) -> Table:
 
 
 def printed_scores() -> Scores:
-    """Return the rows of open extraction that GenRES prints in tables 2 to 4, 14 systems on six data sets."""
+    """Return the rows of open extraction that GenRES prints in tables 2 to 4, 14 systems on six
+    data sets.
+    """
     cells: dict[tuple[str, str, str], dict[str, str]] = {}
     for (_, name, setting, model, variant, metric), value in reported.values("genres").items():
         if setting.startswith("open,"):
@@ -95,21 +102,28 @@ def printed_scores() -> Scores:
         return float(printed[0]) if printed else math.nan
 
     values = {
-        metric: np.array([[value_of(model, name, metric) for name in datasets] for model in systems])
+        metric: np.array(
+            [[value_of(model, name, metric) for name in datasets] for model in systems]
+        )
         for metric in METRICS
     }
     return Scores(systems, datasets, values)
 
 
 def _measured_scores(inputs: TableInputs) -> Scores:
-    """Return the study's scores of open extraction without ground truth; those of few texts are gaps."""
+    """Return the study's scores of open extraction without ground truth; those of few texts are
+    gaps.
+    """
     runs = _runs(inputs)
     mode = mode_of(inputs, runs)
     systems = list(dict.fromkeys((run.extractor, run.training, run.noise) for run in runs))
     datasets = list(dict.fromkeys(run.corpus for run in runs))
     values = {metric: np.full((len(systems), len(datasets)), math.nan) for metric in METRICS}
     for run in runs:
-        position = systems.index((run.extractor, run.training, run.noise)), datasets.index(run.corpus)
+        position = (
+            systems.index((run.extractor, run.training, run.noise)),
+            datasets.index(run.corpus),
+        )
         for metric in METRICS:
             cell = cell_of(inputs, run, metric, mode)
             has_texts = cell.cases is None or cell.cases >= FEWEST
@@ -119,7 +133,11 @@ def _measured_scores(inputs: TableInputs) -> Scores:
 
 
 def _runs(inputs: TableInputs) -> list[RunKey]:
-    return [run for run in runs_of(inputs) if parts(run)[1] in SETTINGS and run.extractor != GROUND_TRUTH]
+    return [
+        run
+        for run in runs_of(inputs)
+        if parts(run)[1] in SETTINGS and run.extractor != GROUND_TRUTH
+    ]
 
 
 def _rows(scores: Scores, group: str) -> list[Row]:
@@ -130,7 +148,9 @@ def _rows(scores: Scores, group: str) -> list[Row]:
             pair = frozenset((score, column))
             if pair not in cells:
                 cells[pair] = _cell(scores, score, column)
-        rows.append(Row(score.label, [cells[frozenset((score, column))] for column in METRICS], group))
+        rows.append(
+            Row(score.label, [cells[frozenset((score, column))] for column in METRICS], group)
+        )
     return rows
 
 
@@ -138,7 +158,9 @@ def _cell(scores: Scores, row: Metric, column: Metric) -> Cell:
     correlation = scores.correlation(row.label, column.label) if row != column else None
     if correlation is None:
         return Cell(digits=2)
-    return Cell(correlation.value, 2, low=correlation.low, high=correlation.high, cases=len(scores.systems))
+    return Cell(
+        correlation.value, 2, low=correlation.low, high=correlation.high, cases=len(scores.systems)
+    )
 
 
 def _method_note(measured: Scores) -> str:
@@ -186,7 +208,9 @@ def _against_ground_truth(printed: Scores) -> str:
     }
     scores = printed.values[BY_LABEL["FS"]][printed.systems.index(MODELS["gpt-4-1106-preview"])]
     by_dataset = zip(printed.datasets, scores, strict=True)
-    differences = [f"{name} {score - gold[name]:+.1f}" for name, score in by_dataset if name in gold]
+    differences = [
+        f"{name} {score - gold[name]:+.1f}" for name, score in by_dataset if name in gold
+    ]
     return ", ".join(differences)
 
 
@@ -200,7 +224,12 @@ def answer(table: Table, inputs: TableInputs) -> str:
     stated: dict[tuple[str, frozenset[str]], str] = {}
     for row in table.rows:
         for column, cell in zip(table.columns, row.cells, strict=True):
-            if cell.value is not None and cell.low is not None and cell.high is not None and cell.low * cell.high > 0:
+            if (
+                cell.value is not None
+                and cell.low is not None
+                and cell.high is not None
+                and cell.low * cell.high > 0
+            ):
                 pair = (row.group, frozenset((row.label, column.label)))
                 stated.setdefault(pair, f"{row.label} and {column.label} ({cell.value:.2f})")
     sentences = []

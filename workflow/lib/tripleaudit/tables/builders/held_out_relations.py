@@ -6,14 +6,23 @@ from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Table, subject
 from tripleaudit.tables.gates import NOT_MEASURED, doubt_of_training, leader, sentences
-from tripleaudit.tables.grid import ScoreColumn, ScoreRow, extractor_rows, prf_columns, row_notes, score_table
+from tripleaudit.tables.grid import (
+    ScoreColumn,
+    ScoreRow,
+    extractor_rows,
+    prf_columns,
+    row_notes,
+    score_table,
+)
 from tripleaudit.tables.inputs import TableInputs
 
 CANNOT = "0: cannot name them"
 
 
 def unseen_relations(inputs: TableInputs) -> Table:
-    """Every system of the study; what was trained on its relations as weights has zeros without being run."""
+    """Every system of the study; what was trained on its relations as weights has zeros without
+    being run.
+    """
     rows = _rows(inputs)
     named = [row for row in rows if _can_name(row.run.extractor)]
     return score_table(
@@ -41,14 +50,22 @@ def _of_who_cannot(row: ScoreRow, column: ScoreColumn, cell: Cell) -> Cell:
 
 def _can_name(extractor: str) -> bool:
     """Whether a system reads relations: not an extractor with weights for each, nor a baseline."""
-    return extractor not in BASELINES and (extractor not in EXTRACTORS or EXTRACTORS[extractor].takes_schema)
+    return extractor not in BASELINES and (
+        extractor not in EXTRACTORS or EXTRACTORS[extractor].takes_schema
+    )
 
 
 def _rows(inputs: TableInputs) -> list[ScoreRow]:
-    """One row for each system of the corpora with the protocol; of systems that were not queried, none."""
+    """One row for each system of the corpora with the protocol; of systems that were not
+    queried, none.
+    """
     rows = extractor_rows(inputs, (NAME,), NAME)
     queried = {(run.corpus, run.extractor) for run in inputs.scores.runs if run.protocol == NAME}
-    queried |= {(fact["keys"]["corpus"], fact["system"]) for fact in inputs.systems if fact["keys"]["protocol"] == NAME}
+    queried |= {
+        (fact["keys"]["corpus"], fact["system"])
+        for fact in inputs.systems
+        if fact["keys"]["protocol"] == NAME
+    }
     return [
         row
         for row in rows

@@ -1,14 +1,21 @@
 """``matching-rules``: F1 of the same predictions by every rule about when a triple is correct.
 
-Results of papers that count by different rules cannot be compared (Taillé et al., EMNLP 2020); this table has what the
-choice of a rule changes.
+Results of papers that count by different rules cannot be compared (Taillé et al., EMNLP 2020); this
+table has what the choice of a rule changes.
 """
 
 from tripleaudit.core.descriptors import MATCHINGS, TableSpec
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.gates import contrast, pairs_of
-from tripleaudit.tables.grid import SETS_NOTE, ScoreColumn, ScoreRow, extractor_rows, row_notes, score_table
+from tripleaudit.tables.grid import (
+    SETS_NOTE,
+    ScoreColumn,
+    ScoreRow,
+    extractor_rows,
+    row_notes,
+    score_table,
+)
 from tripleaudit.tables.inputs import TableInputs
 
 OFFSETS = "exact-span"
@@ -38,8 +45,12 @@ def matching_rules(inputs: TableInputs) -> Table:
 
 def answer(table: Table, inputs: TableInputs) -> str:
     """Say what is lost where offsets are compared, and not strings."""
-    pairs = pairs_of(table.find(), {"matching": PRIMARY}, {"matching": OFFSETS}, floors=False, inputs=inputs)
-    return contrast(pairs, "where entities are compared as strings", "where they are compared by their offsets")
+    pairs = pairs_of(
+        table.find(), {"matching": PRIMARY}, {"matching": OFFSETS}, floors=False, inputs=inputs
+    )
+    return contrast(
+        pairs, "where entities are compared as strings", "where they are compared by their offsets"
+    )
 
 
 MATCHING_RULES = TableSpec(

@@ -22,7 +22,10 @@ from tripleaudit.tables.inputs import RunKey, TableInputs
 def lost_in_the_middle(inputs: TableInputs) -> Table:
     """Build from the redundancy by part, a row for each model."""
     digits, runs = inputs.digits(3), runs_of(inputs, "parts")
-    measured = {run: [part for part in strata_of(inputs, run, "redundancy") if part.isdigit()] for run in runs}
+    measured = {
+        run: [part for part in strata_of(inputs, run, "redundancy") if part.isdigit()]
+        for run in runs
+    }
     parts = max(map(len, measured.values()), default=1)
     rows, remarks = [], []
     for run, own in measured.items():
@@ -32,7 +35,9 @@ def lost_in_the_middle(inputs: TableInputs) -> Table:
         ]
         rows.append(Row(model_label(run, runs), cells))
         empty = sum(cell_of(inputs, run, "empty", of=part).value or 0 for part in own)
-        restarted, documents = (int(cell_of(inputs, run, name).value or 0) for name in ("restarted", "documents"))
+        restarted, documents = (
+            int(cell_of(inputs, run, name).value or 0) for name in ("restarted", "documents")
+        )
         remarks.append(
             f"{run.extractor}: {documents} documents in {len(own)} parts; of {documents * len(own)} repetitions "
             f"{int(empty)} brought no entity (counted as 0) and {restarted} did not fit into the context, so that "
@@ -68,7 +73,9 @@ GAIN = 0.01  # a smaller relative improvement counts as stagnation
 
 
 def iterations(inputs: TableInputs) -> Table:
-    """Build from the scores by iteration; the best value of a row is bold, its turning point named."""
+    """Build from the scores by iteration; the best value of a row is bold, its turning point
+    named.
+    """
     digits, runs, rows = inputs.digits(4), runs_of(inputs, "iterations"), []
     steps = sorted({step for run in runs for step in strata_of(inputs, run, "entities")}, key=int)
     for run in runs:
@@ -79,14 +86,22 @@ def iterations(inputs: TableInputs) -> Table:
             turn = turning_point(values, high)
             # of equal values none is the best, and who finds one entity cannot repeat it
             many = [(cell.value or 0) > 1 for cell in entities]
-            known = [value for value, repeatable in zip(values, many, strict=True) if repeatable and value is not None]
+            known = [
+                value
+                for value, repeatable in zip(values, many, strict=True)
+                if repeatable and value is not None
+            ]
             best = (max if high else min)(known) if len(set(known)) > 1 else None
             cells = [
                 replace(cell, bold=repeatable and cell.value is not None and cell.value == best)
                 for cell, repeatable in zip(cells, many, strict=True)
             ]
             cells.append(Cell(text="" if turn is None else steps[turn]))
-            name = "SUSWIR" if metric == "suswir" else metric.replace("_", " ").replace("(", " (").replace(",", ", ")
+            name = (
+                "SUSWIR"
+                if metric == "suswir"
+                else metric.replace("_", " ").replace("(", " (").replace(",", ", ")
+            )
             rows.append(Row(f"{name} {'↑' if high else '↓'}", cells, group_of(run, runs)))
         rows.append(Row("entities", [*entities, Cell(text="")], group_of(run, runs)))
     return inputs.table(
@@ -108,7 +123,9 @@ def iterations(inputs: TableInputs) -> Table:
 
 
 def turning_point(values: list[float | None], high: bool) -> int | None:
-    """Return the index of the last value that improves on the best one before it by at least :data:`GAIN`."""
+    """Return the index of the last value that improves on the best one before it by at least
+    :data:`GAIN`.
+    """
     best, turn = None, None
     for index, value in enumerate(values):
         if value is None:
@@ -128,7 +145,11 @@ def answer_middle(table: Table, inputs: TableInputs) -> str:
             found.append(
                 f"{name} repeats {number(cells[0].value, 3)} of what it found in the first part and "
                 f"{number(cells[-1].value, 3)} in the last of {len(cells)}"
-                + ("" if len(cells) < 3 else f", most in part {most.of['stratum']} ({number(most.value, 3)})")
+                + (
+                    ""
+                    if len(cells) < 3
+                    else f", most in part {most.of['stratum']} ({number(most.value, 3)})"
+                )
             )
     return f"{several(found)}.{_of_few(inputs, by_run)}" if found else NOT_MEASURED
 
@@ -139,16 +160,23 @@ def answer_iterations(table: Table, inputs: TableInputs) -> str:
     for name, cells in labelled(by_run):
         if len(cells) > 1:
             calls = counted(int(cells[-1].of["stratum"]), "follow-up call")
-            found.append(f"{name} from {cells[0].shown} to {cells[-1].shown} entities after {calls}")
-    return f"In the mean over documents — {several(found)}.{_of_few(inputs, by_run)}" if found else NOT_MEASURED
+            found.append(
+                f"{name} from {cells[0].shown} to {cells[-1].shown} entities after {calls}"
+            )
+    return (
+        f"In the mean over documents — {several(found)}.{_of_few(inputs, by_run)}"
+        if found
+        else NOT_MEASURED
+    )
 
 
 def _of_few(inputs: TableInputs, runs: Iterable[RunKey]) -> str:
     """Say so where the numbers rest on few documents."""
     documents = [cell_of(inputs, run._replace(protocol="parts"), "documents").value for run in runs]
     fewest = int(min((count for count in documents if count is not None), default=FEW))
-    return f" This rests on {counted(fewest, 'document')}: too few for a conclusion, which takes {FEW}." * (
-        fewest < FEW
+    return (
+        f" This rests on {counted(fewest, 'document')}: too few for a conclusion, which takes {FEW}."
+        * (fewest < FEW)
     )
 
 
@@ -157,7 +185,9 @@ LOST_IN_THE_MIDDLE = TableSpec(
     order=27,
     build=lost_in_the_middle,
     needs="needles",
-    possible=lambda study: bool(study.config["needles"].get("models") and study.config["needles"].get("parts")),
+    possible=lambda study: bool(
+        study.config["needles"].get("models") and study.config["needles"].get("parts")
+    ),
     question="Does a model lose what stands in the middle of a document?",
     answer=answer_middle,
     overview=None,

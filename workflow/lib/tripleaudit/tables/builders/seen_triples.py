@@ -1,7 +1,8 @@
 """``type-f1``: F1 by what training has shown of a triple (rte-generalization, table 2).
 
-Whoever wants to follow a number of it needs three files besides: how a cell is found and marked (``grid``), what it is
-the mean of, with which interval (``inputs``), and when a sentence may be said about it (``gates``).
+Whoever wants to follow a number of it needs three files besides: how a cell is found and marked
+(``grid``), what it is the mean of, with which interval (``inputs``), and when a sentence may be
+said about it (``gates``).
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,7 +11,15 @@ from functools import partial
 from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.tables import reported
 from tripleaudit.tables.cells import Cell, Table
-from tripleaudit.tables.gates import FEW, NOT_MEASURED, bounded, contrast, pairs_of, sentences, several
+from tripleaudit.tables.gates import (
+    FEW,
+    NOT_MEASURED,
+    bounded,
+    contrast,
+    pairs_of,
+    sentences,
+    several,
+)
 from tripleaudit.tables.grid import compared, strata_columns
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 from tripleaudit.tables.leads import BEYOND, ON, SEEN, TOGETHER, lead_types
@@ -23,15 +32,25 @@ def type_f1(inputs: TableInputs) -> Table:
 
     The paper's baseline rows of table 2 recur in table 3, which has those with noising too.
     """
-    split = "original" if any(run.protocol == "original" for run in inputs.scores.runs) else "rearranged"
+    split = (
+        "original"
+        if any(run.protocol == "original" for run in inputs.scores.runs)
+        else "rearranged"
+    )
     columns = strata_columns("", partial(RunKey._replace, protocol=split), full=False)
-    return compared(inputs, f"F1 and type F1 (%) on the {split} test sets.", columns, reported.in_rte(3), split)
+    return compared(
+        inputs, f"F1 and type F1 (%) on the {split} test sets.", columns, reported.in_rte(3), split
+    )
 
 
 def answer_types(table: Table, inputs: TableInputs) -> str:
-    """Say what systems find beyond what looking up can know, what they lose there, and what Entity Noising changes."""
+    """Say what systems find beyond what looking up can know, what they lose there, and what
+    Entity Noising changes.
+    """
     cells = table.find()
-    alike: dict[tuple[str, ...], list[Cell]] = {}  # corpora on whose test sets the same can be stated
+    alike: dict[
+        tuple[str, ...], list[Cell]
+    ] = {}  # corpora on whose test sets the same can be stated
     for corpus in dict.fromkeys(cell.of["corpus"] for cell in cells):
         own = [cell for cell in cells if cell.of["corpus"] == corpus]
         strata, pooled = _strata_beyond(own, inputs)
@@ -39,27 +58,39 @@ def answer_types(table: Table, inputs: TableInputs) -> str:
     found = [each for strata, own in alike.items() for each in _stated_beyond(own, strata, inputs)]
     if cells and not found and {cell.of["stratum"] for cell in cells}.isdisjoint(BEYOND):
         return (
-            "No gap can be measured, as no test sentence has other than entirely seen triples; it takes such sentences."
+            "No gap can be measured, as no test sentence has other than entirely seen triples; "
+            "it takes such sentences."
         )
     return sentences(*dict.fromkeys(found)) if found else NOT_MEASURED
 
 
-def _strata_beyond(cells: Sequence[Cell], inputs: TableInputs) -> tuple[tuple[str, ...], list[Cell]]:
-    """Return the strata to hold against entirely seen triples, and their cells where two are taken together.
+def _strata_beyond(
+    cells: Sequence[Cell], inputs: TableInputs
+) -> tuple[tuple[str, ...], list[Cell]]:
+    """Return the strata to hold against entirely seen triples, and their cells where two are taken
+    together.
 
     They are where one of them has too few sentences, if per-sentence counts are available.
     """
-    few = [cell for cell in cells if cell.of["stratum"] in BEYOND and cell.cases is not None and cell.cases < FEW]
+    few = [
+        cell
+        for cell in cells
+        if cell.of["stratum"] in BEYOND and cell.cases is not None and cell.cases < FEW
+    ]
     if not few:
         return BEYOND, []
     runs = dict.fromkeys((run_of(cell.of), cell.of["matching"]) for cell in cells)
-    pooled = [inputs.scores.cell(run, "f1", stratum=TOGETHER, matching=matching) for run, matching in runs]
+    pooled = [
+        inputs.scores.cell(run, "f1", stratum=TOGETHER, matching=matching) for run, matching in runs
+    ]
     pooled = [cell for cell in pooled if cell.value is not None]
     return ((TOGETHER,), pooled) if pooled else (BEYOND, [])
 
 
 def _stated_beyond(cells: Sequence[Cell], strata: Sequence[str], inputs: TableInputs) -> list[str]:
-    """Return sentences about the systems of some corpora, on triples of the strata and entirely seen ones."""
+    """Return sentences about the systems of some corpora, on triples of the strata and entirely
+    seen ones.
+    """
     stated, noised = [], []
     for stratum in strata:
         beyond = {"stratum": stratum}
@@ -67,20 +98,33 @@ def _stated_beyond(cells: Sequence[Cell], strata: Sequence[str], inputs: TableIn
         stated += [contrast(pairs, ON[SEEN], ON[stratum])] if pairs else []
         pairs = pairs_of(cells, beyond, {**beyond, "noise": "noising"}, inputs=inputs)
         pairs = [pair._replace(name=f"{pair.name}+EN") for pair in pairs]
-        noised += [contrast(pairs, "without Entity Noising", "with it", f"F1 {ON[stratum]}")] if pairs else []
+        noised += (
+            [contrast(pairs, "without Entity Noising", "with it", f"F1 {ON[stratum]}")]
+            if pairs
+            else []
+        )
     together = ""
     if len(strata) == 1:
-        sizes = {name: [cell.cases for cell in cells if cell.of["stratum"] == name and cell.cases] for name in BEYOND}
+        sizes = {
+            name: [cell.cases for cell in cells if cell.of["stratum"] == name and cell.cases]
+            for name in BEYOND
+        }
         counted = " and ".join(str(min(each, default=0)) for each in sizes.values())
         together = (
             f"Partially seen and unseen triples are taken together: alone they have {counted} test sentences, and it "
             f"takes {FEW}."
         )
-    return [each for each in (*_found_beyond(cells, strata, inputs), together, *stated, *noised) if each]
+    return [
+        each for each in (*_found_beyond(cells, strata, inputs), together, *stated, *noised) if each
+    ]
 
 
-def _found_beyond(cells: Sequence[Cell], strata: Sequence[str], inputs: TableInputs) -> Iterable[str]:
-    """Say what the systems find of the triples that looking up cannot know, and what looking up finds."""
+def _found_beyond(
+    cells: Sequence[Cell], strata: Sequence[str], inputs: TableInputs
+) -> Iterable[str]:
+    """Say what the systems find of the triples that looking up cannot know, and what looking up
+    finds.
+    """
     plain = " without Entity Noising" * any(cell.of["noise"] == "noising" for cell in cells)
     for stratum in strata:
         here = {"stratum": stratum}
@@ -115,5 +159,8 @@ TYPE_F1 = TableSpec(
     question="Does an extractor generalise, or does it recall triples that it was trained on?",
     answer=answer_types,
     lead=lead_types,
-    overview=(Headline("all triples", {"stratum": "all"}), Headline("unseen ones", {"stratum": "unseen"})),
+    overview=(
+        Headline("all triples", {"stratum": "all"}),
+        Headline("unseen ones", {"stratum": "unseen"}),
+    ),
 )

@@ -1,4 +1,6 @@
-"""``leakage``: what the splits of a corpus share, and what was left out or changed when they were read."""
+"""``leakage``: what the splits of a corpus share, and what was left out or changed when they
+were read.
+"""
 
 import statistics
 
@@ -29,16 +31,23 @@ def leakage(inputs: TableInputs) -> Table:
     """Build from the audits of all protocols; warn of test sentences that are in training."""
     rows, warnings, remarks = [], [], []
     for corpus in labels.corpora(corpus for corpus, _ in inputs.audits):
-        for protocol in labels.ordered((p for c, p in inputs.audits if c == corpus), labels.protocol_order()):
+        for protocol in labels.ordered(
+            (p for c, p in inputs.audits if c == corpus), labels.protocol_order()
+        ):
             audit = inputs.audits[corpus, protocol]
             where = f"{labels.corpus(corpus)}, {labels.protocol(protocol)}"
             for shared in audit.get("leakage", ()):
                 found, size = shared["sentences"], audit["splits"][shared["into"]]["sentences"]
                 cells = [Cell(found[kind], 0) for kind in KINDS]
-                cells += [Cell(100 * shared[part]["share"], inputs.digits(1)) for part in ("triples", "entities")]
+                cells += [
+                    Cell(100 * shared[part]["share"], inputs.digits(1))
+                    for part in ("triples", "entities")
+                ]
                 label = BETWEEN.format(labels.SPLITS[shared["from"]], labels.SPLITS[shared["into"]])
                 cells.insert(3, Cell(100 * found["share"], inputs.digits(1)))
-                cells += _dependence(inputs, corpus, protocol) if label == TO_TEST else (Cell(), Cell())
+                cells += (
+                    _dependence(inputs, corpus, protocol) if label == TO_TEST else (Cell(), Cell())
+                )
                 rows.append(Row(label, cells, where))
                 same = found["equal"] + found["normalised"]
                 if label == TO_TEST and same:
@@ -48,7 +57,10 @@ def leakage(inputs: TableInputs) -> Table:
                         f"as {example['test']}: {example['test_text'][:80]!r}. Scores on them say what is remembered."
                     )
             remarks += [f"{labels.corpus(corpus)}, {text}." for text in audit.get("remarks", ())]
-    heads = [*(Column(label, "Sentences") for label in KINDS.values()), Column("Share (%)", "Sentences")]
+    heads = [
+        *(Column(label, "Sentences") for label in KINDS.values()),
+        Column("Share (%)", "Sentences"),
+    ]
     return inputs.table(
         "What splits share, and what was left out or changed when they were read.",
         [*heads, "Triples (%)", "Entities (%)", "Groups", "Design effect"],
@@ -63,10 +75,16 @@ def leakage(inputs: TableInputs) -> Table:
 
 
 def _dependence(inputs: TableInputs, corpus: str, protocol: str) -> tuple[Cell, Cell]:
-    """Return the number of groups of test sentences that share gold triples, and the design effect of F1."""
+    """Return the number of groups of test sentences that share gold triples, and the design
+    effect of F1.
+    """
     groups = inputs.audits[corpus, protocol].get("groups")
     test_set = (corpus, protocol, "nz", "nz")
-    systems = [run for run in inputs.scores.counts if run[:4] == test_set and run.extractor not in BASELINES]
+    systems = [
+        run
+        for run in inputs.scores.counts
+        if run[:4] == test_set and run.extractor not in BASELINES
+    ]
     effects = [
         design_effect(counts.of(inputs.matching), counts.groups or counts.ids)
         for run in systems
@@ -87,7 +105,9 @@ def answer(table: Table, inputs: TableInputs) -> str:
         for row in table.rows
         if row.label == TO_TEST and row.cells[2].value
     ]
-    return "No test sentence is in training" + (f"; near one of training are {several(near)}." if near else ".")
+    return "No test sentence is in training" + (
+        f"; near one of training are {several(near)}." if near else "."
+    )
 
 
 LEAKAGE = TableSpec(

@@ -1,4 +1,6 @@
-"""``collection``: what an extractor found in large text collections, and how fast (this project's own)."""
+"""``collection``: what an extractor found in large text collections, and how fast (this
+project's own).
+"""
 
 from typing import Final
 
@@ -26,23 +28,39 @@ SENTENCES = {
 
 
 def build(inputs: TableInputs) -> Table:
-    """Build from the manifests: one column a collection; lines, sentences, triples by relation, and cost."""
+    """Build from the manifests: one column a collection; lines, sentences, triples by relation,
+    and cost.
+    """
     found = [read_json(path) for path in inputs.files.get(KIND, [])]
     rows = [
         Row(label, [Cell(one["counts"].get(key, 0), 0) for one in found], group)
-        for group, counts in (("Input", LINES), ("Sentences", SENTENCES), (TRIPLES, {"triples": ALL}))
+        for group, counts in (
+            ("Input", LINES),
+            ("Sentences", SENTENCES),
+            (TRIPLES, {"triples": ALL}),
+        )
         for key, label in counts.items()
     ]
-    of = {name: [each["relations"].get(name, 0) for each in found] for one in found for name in one["relations"]}
+    of = {
+        name: [each["relations"].get(name, 0) for each in found]
+        for one in found
+        for name in one["relations"]
+    }
     ordered = sorted(of, key=lambda name: -sum(of[name]))
     rows += [Row(name, [Cell(count, 0) for count in of[name]], TRIPLES) for name in ordered]
     costs: dict[str, tuple[list[float], int]] = {
         "Blocks": ([len(one["blocks"]) for one in found], 0),
-        "Hours of all processes": ([sum(one["seconds"].values()) / 3600 for one in found], inputs.digits(2)),
+        "Hours of all processes": (
+            [sum(one["seconds"].values()) / 3600 for one in found],
+            inputs.digits(2),
+        ),
         "Sentences a second of one process": (list(map(_rate, found)), 1),
         "Most memory of a process, MB": ([one["peak_mb"] for one in found], 0),
     }
-    rows += [Row(label, [Cell(value, digits) for value in of], "Cost") for label, (of, digits) in costs.items()]
+    rows += [
+        Row(label, [Cell(value, digits) for value in of], "Cost")
+        for label, (of, digits) in costs.items()
+    ]
     return inputs.table(
         "Triples extracted from text collections.",
         [one["collection"] for one in found],
@@ -54,7 +72,9 @@ def build(inputs: TableInputs) -> Table:
 
 
 def _made(one: dict) -> str:
-    gate = f" after the classifier {one['gate'].upper()}" if one["gate"] else " without a classifier"
+    gate = (
+        f" after the classifier {one['gate'].upper()}" if one["gate"] else " without a classifier"
+    )
     return f"{one['collection']}: {labels.extractor(one['extractor'])}{gate} on {' and '.join(one['device'])}."
 
 

@@ -16,8 +16,8 @@ READS = ("data/reported/zero_cardinality.csv",)
 def training_time(inputs: TableInputs) -> Table:
     """Build from the facts of the trainings on the original protocol, means over seeds.
 
-    Extractors show the minutes of an epoch, classifiers those of the whole training, as in the paper; the ratio of WZ
-    to NZ is what can be compared between machines.
+    Extractors show the minutes of an epoch, classifiers those of the whole training, as in the
+    paper; the ratio of WZ to NZ is what can be compared between machines.
     """
     times: dict[tuple[str, str, str], list[float]] = defaultdict(list)
     devices = set()
@@ -52,14 +52,22 @@ def training_time(inputs: TableInputs) -> Table:
         cells: list[Cell] = []
         for corpus in corpora:
             nz, wz = (cell(name, corpus, setting) for setting in labels.SETTINGS)
-            cells += (nz, wz, _ratio(nz, wz)) if is_extractor(name) else (Cell(text=""), wz, Cell(text=""))
+            cells += (
+                (nz, wz, _ratio(nz, wz))
+                if is_extractor(name)
+                else (Cell(text=""), wz, Cell(text=""))
+            )
         rows.append(Row(labels.extractor(name), cells))
     every = [cell for row in rows for cell in row.cells]
     seeds = max((cell.seeds for cell in every), default=0)
     named = sorted(labels.device(device) for device in devices if device)
     return inputs.table(
         "Training time in minutes: of an epoch for extractors, of the whole training for the classifier (ZCC).",
-        [Column(label, labels.corpus(one)) for one in corpora for label in (*labels.SETTINGS.values(), "WZ / NZ")],
+        [
+            Column(label, labels.corpus(one))
+            for one in corpora
+            for label in (*labels.SETTINGS.values(), "WZ / NZ")
+        ],
         rows,
         ("Model", ""),
         bool(named) and f"Measured on {', '.join(named)}.",
@@ -73,8 +81,12 @@ def training_time(inputs: TableInputs) -> Table:
 
 
 def _ratio(nz: Cell, wz: Cell) -> Cell:
-    paper = f"{float(wz.reported) / float(nz.reported):.2f}" if nz.reported and wz.reported else None
-    return Cell(wz.value / nz.value if nz.value and wz.value is not None else None, 2, reported=paper)
+    paper = (
+        f"{float(wz.reported) / float(nz.reported):.2f}" if nz.reported and wz.reported else None
+    )
+    return Cell(
+        wz.value / nz.value if nz.value and wz.value is not None else None, 2, reported=paper
+    )
 
 
 def _paper_time(corpus: str, name: str, setting: str) -> str | None:
@@ -91,7 +103,10 @@ def answer_training_time(table: Table, inputs: TableInputs) -> str:
     fast, slow = (
         f"{cell.shown} minutes ({labels.extractor(cell.of['extractor'])}"
         + (f", {labels.corpus(cell.of['corpus'])})" if several else ")")
-        for cell in (min(found, key=lambda cell: cell.value), max(found, key=lambda cell: cell.value))
+        for cell in (
+            min(found, key=lambda cell: cell.value),
+            max(found, key=lambda cell: cell.value),
+        )
     )
     stated = f"takes {fast}" if fast == slow else f"takes from {fast} to {slow}"
     return f"An epoch on sentences with triples {stated}."

@@ -1,4 +1,6 @@
-"""``trainings``: with which settings each extractor and classifier was trained, and how far it had come at its end."""
+"""``trainings``: with which settings each extractor and classifier was trained, and how far it
+had come at its end.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -40,7 +42,9 @@ VERDICTS: Final = {
 
 
 def trainings(inputs: TableInputs) -> Table:
-    """Build from the facts of the trainings, a row for those that differ in their seed alone; means over seeds."""
+    """Build from the facts of the trainings, a row for those that differ in their seed alone;
+    means over seeds.
+    """
     found = trainings_of(inputs.runs)
     corpora = labels.corpora(run.corpus for run in found)
     names = labels.ordered((run.extractor for run in found), labels.rte_order())
@@ -81,7 +85,9 @@ def trainings(inputs: TableInputs) -> Table:
 
 
 def _noising_notes(trainings: Mapping[RunKey, Sequence[Mapping[str, Any]]]) -> list[str]:
-    """Return a note on the sentences that Entity Noising never changes, for each training set that has some."""
+    """Return a note on the sentences that Entity Noising never changes, for each training set
+    that has some.
+    """
     notes: dict[str, None] = {}
     for run, facts in trainings.items():
         counts = facts[0].get("counts") or {}
@@ -100,7 +106,9 @@ def _noising_notes(trainings: Mapping[RunKey, Sequence[Mapping[str, Any]]]) -> l
 
 
 def _row(run: RunKey, facts: Sequence[Mapping[str, Any]]) -> Row:
-    """Return the row of trainings; the cell of the seeds carries their subject, for the report's matrix."""
+    """Return the row of trainings; the cell of the seeds carries their subject, for the report's
+    matrix.
+    """
     where = f"{labels.corpus(run.corpus)}, {labels.protocol(run.protocol)}, {labels.SETTINGS[run.training]}"
     encoders = dict.fromkeys(map(describe_encoder, facts))
     seeds = Cell(len(facts), 0, of=subject(run._asdict()))
@@ -121,11 +129,15 @@ def _cells(facts: Sequence[Mapping[str, Any]]) -> Iterable[Cell]:
     yield Cell(_mean(each.get("best_step") for each in evaluated), 0)
     yield Cell(_mean(fact.get("steps") for fact in facts), 0)
     yield _percent(_mean(fact.get("best_f1") for fact in facts), 1)
-    slope, error = (None, None) if any(each.get("error") is None for each in evaluated) else pace(evaluated)
+    slope, error = (
+        (None, None) if any(each.get("error") is None for each in evaluated) else pace(evaluated)
+    )
     yield _percent(slope, 2)
     yield _percent(None if slope is None else slope + error, 2)
     twice = next((fact["doubled"] for fact in facts if fact.get("doubled")), None)
-    gain, low, high = (None if twice is None else twice.get(name) for name in ("gain", "low", "high"))
+    gain, low, high = (
+        None if twice is None else twice.get(name) for name in ("gain", "low", "high")
+    )
     yield replace(_percent(gain, 2), low=_points(low), high=_points(high))
     flat = [each.get("flat") for each in evaluated]
     alone = f", {flat.count(True)} of {len(flat)} flat alone" if len(set(flat)) > 1 else ""
@@ -140,7 +152,9 @@ def _points(value: float | None) -> float | None:
 
 
 def _lost_share(counts: Mapping[str, int]) -> float | None:
-    """Return the share of the gold triples that a training cannot represent, None where they were not counted."""
+    """Return the share of the gold triples that a training cannot represent, None where they
+    were not counted.
+    """
     if not counts.get("triples"):
         return None
     return (counts["lost_triples"] + counts["unwritable_triples"]) / counts["triples"]
@@ -156,7 +170,9 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def answer(table: Table, inputs: TableInputs) -> str:
-    """Say how many kinds of trainings had ended how; a row of the table is one kind, of several seeds."""
+    """Say how many kinds of trainings had ended how; a row of the table is one kind, of several
+    seeds.
+    """
     verdicts = [ended(each) for each in trainings_of(inputs.runs).values()]
     if not verdicts:
         return NOT_MEASURED
@@ -168,7 +184,9 @@ def answer(table: Table, inputs: TableInputs) -> str:
         None: f"evaluated too rarely to know ({UNSETTLED}), which takes {FEWEST} evaluations",
     }
     parts = [f"{verdicts.count(how)} {text}" for how, text in said.items() if how in verdicts]
-    kinds = "1 kind of training was " if len(verdicts) == 1 else f"{len(verdicts)} kinds of training: "
+    kinds = (
+        "1 kind of training was " if len(verdicts) == 1 else f"{len(verdicts)} kinds of training: "
+    )
     return f"Of {kinds}{'; '.join(parts)}."
 
 

@@ -1,4 +1,6 @@
-"""``zcc`` and ``two-step``: a classifier alone, and before extraction (zero-cardinality, tables 4 and 5)."""
+"""``zcc`` and ``two-step``: a classifier alone, and before extraction (zero-cardinality, tables
+4 and 5).
+"""
 
 from dataclasses import replace
 from functools import partial
@@ -22,7 +24,15 @@ from tripleaudit.tables.gates import (
     pairs_of,
     sentences,
 )
-from tripleaudit.tables.grid import FRACTION, ScoreColumn, ScoreRow, prf_columns, row_in_paper, row_notes, score_table
+from tripleaudit.tables.grid import (
+    FRACTION,
+    ScoreColumn,
+    ScoreRow,
+    prf_columns,
+    row_in_paper,
+    row_notes,
+    score_table,
+)
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 from tripleaudit.tables.leads import END_TO_END, IN_TWO_STEPS, lead_two_step
 
@@ -74,18 +84,26 @@ def zcc(inputs: TableInputs) -> Table:
 def _reported_zcc(row: ScoreRow, column: ScoreColumn) -> str | None:
     run, metric = column.of(row.run), reported.METRICS[column.metric]
     kind = "zero-cardinality classification"
-    return reported.cardinality(4, run.corpus, "train WZ / test WZ", metric, model=run.extractor, variant=kind)
+    return reported.cardinality(
+        4, run.corpus, "train WZ / test WZ", metric, model=run.extractor, variant=kind
+    )
 
 
 def two_step(inputs: TableInputs) -> Table:
-    """Build from scores of two-step extraction on WZ test sets, with the change against end-to-end WZ training."""
+    """Build from scores of two-step extraction on WZ test sets, with the change against
+    end-to-end WZ training.
+    """
     runs = [run for run in inputs.scores.runs if split_two_step(run.extractor)[0]]
     corpora = labels.corpora(run.corpus for run in runs)
     pairs = [split_two_step(run.extractor) for run in runs]
     rows: list[ScoreRow] = []
     for classifier in labels.ordered((one for one, _ in pairs), labels.cardinality_order()):
-        found = labels.ordered((name for one, name in pairs if one == classifier), labels.cardinality_order())
-        for row in rows_of(inputs, found, RunKey("", "original", "nz", "wz", ""), labels.extractor(classifier)):
+        found = labels.ordered(
+            (name for one, name in pairs if one == classifier), labels.cardinality_order()
+        )
+        for row in rows_of(
+            inputs, found, RunKey("", "original", "nz", "wz", ""), labels.extractor(classifier)
+        ):
             name = two_step_name(classifier, row.run.extractor)
             rows.append(replace(row, run=row.run._replace(extractor=name)))
     untrained = any(split_two_step(row.run.extractor)[1] in inputs.untrained for row in rows)
@@ -96,7 +114,9 @@ def two_step(inputs: TableInputs) -> Table:
         group, of = labels.corpus(corpus), partial(RunKey._replace, corpus=corpus)
         columns += prf_columns(group, of)
         columns.append(ScoreColumn(CHANGE, group=group, of=of, cell=partial(_change, inputs)))
-        columns += [ScoreColumn(label, group=group, of=of, cell=partial(_saved, inputs)) for label in saved]
+        columns += [
+            ScoreColumn(label, group=group, of=of, cell=partial(_saved, inputs)) for label in saved
+        ]
     return score_table(
         inputs,
         "Two-step extraction on WZ test sets: a sentence passes the classifier, or nothing is extracted.",
@@ -105,7 +125,11 @@ def two_step(inputs: TableInputs) -> Table:
         "Extractors are trained on sentences with triples (NZ), the classifier on all (WZ).",
         "Change: F1 minus the F1 of the same extractor trained end to end on WZ, in percentage points (the column "
         "that the paper heads with %)"
-        + ("; of a system without training, minus its own F1 without a classifier." if untrained else "."),
+        + (
+            "; of a system without training, minus its own F1 without a classifier."
+            if untrained
+            else "."
+        ),
         PARTIAL_NOTE * any(row.label.endswith("*") for row in rows),
         SAVED_NOTE * untrained,
         PAID_NOTE * paid,
@@ -117,8 +141,13 @@ def two_step(inputs: TableInputs) -> Table:
 
 
 def _paper_two_step(row: ScoreRow, column: ScoreColumn, metric: str) -> str | None:
-    head, corpus = PAPER_HEADS.get(split_two_step(row.run.extractor)[0], ""), column.of(row.run).corpus
-    return printed(row, 5, f"two-step: {head} classifier, extractor trained NZ, test WZ", metric, corpus)
+    head, corpus = (
+        PAPER_HEADS.get(split_two_step(row.run.extractor)[0], ""),
+        column.of(row.run).corpus,
+    )
+    return printed(
+        row, 5, f"two-step: {head} classifier, extractor trained NZ, test WZ", metric, corpus
+    )
 
 
 def _alone(row: ScoreRow) -> ScoreRow:
@@ -127,16 +156,24 @@ def _alone(row: ScoreRow) -> ScoreRow:
 
 
 def _saved(inputs: TableInputs, row: ScoreRow, column: ScoreColumn) -> Cell:
-    """Return what remains to be queried after the classifier: of the sentences, of the money, or the share saved."""
+    """Return what remains to be queried after the classifier: of the sentences, of the money, or
+    the share saved.
+    """
     run = column.of(row.run)
     cases = inputs.scores.cases(run, "all", row.matching)
     passed, paid, whole = (
-        list(inputs.scores.values(run, "all", "", name).values()) for name in ("let_through", "money", "money_ungated")
+        list(inputs.scores.values(run, "all", "", name).values())
+        for name in ("let_through", "money", "money_ungated")
     )
     if not cases or not passed:
         return Cell()
-    classifier = run._replace(training="wz", extractor=split_two_step(run.extractor)[0], noise="none")
-    of, mark = subject(run._asdict(), matching=row.matching, metric="let_through"), inputs.scores.mark(classifier)
+    classifier = run._replace(
+        training="wz", extractor=split_two_step(run.extractor)[0], noise="none"
+    )
+    of, mark = (
+        subject(run._asdict(), matching=row.matching, metric="let_through"),
+        inputs.scores.mark(classifier),
+    )
     if column.label == SAVED[0]:
         return Cell(100 * fmean(passed) / cases, 1, mark=mark, of=of)
     if not paid or not fmean(whole):
@@ -151,11 +188,16 @@ def _change(inputs: TableInputs, row: ScoreRow, column: ScoreColumn) -> Cell:
     alone = split_two_step(run.extractor)[1]
     end_to_end = run._replace(training="nz" if alone in inputs.untrained else "wz", extractor=alone)
     gain = inputs.scores.difference(run, end_to_end, matching=row.matching, digits=2)
-    return replace(gain, reported=_paper_two_step(row_in_paper(inputs, row, column), column, "F1_gain_points"))
+    return replace(
+        gain, reported=_paper_two_step(row_in_paper(inputs, row, column), column, "F1_gain_points")
+    )
 
 
 def answer_zcc(table: Table, inputs: TableInputs) -> str:
-    cells = {metric: [cell.percent() for cell in table.find(metric=metric)] for metric in ("f1", "recall")}
+    cells = {
+        metric: [cell.percent() for cell in table.find(metric=metric)]
+        for metric in ("f1", "recall")
+    }
     found = [cell for cell in cells["f1"] if cell.of["extractor"] not in BASELINES]
     if not found:
         return NOT_MEASURED
@@ -169,7 +211,11 @@ def answer_zcc(table: Table, inputs: TableInputs) -> str:
         return f"Too few cases for a conclusion: {name} was tested on {cell.cases} sentences, and it takes {FEW}."
     if not cell.value:
         return f"No classifier lets a sentence with triples through: F1 is 0 ({name}); it takes more epochs."
-    rows = [one for one in cells["f1"] if one.of["corpus"] == cell.of["corpus"] and one.of["extractor"] in BASELINES]
+    rows = [
+        one
+        for one in cells["f1"]
+        if one.of["corpus"] == cell.of["corpus"] and one.of["extractor"] in BASELINES
+    ]
     trivial, floor = best((labels.extractor(one.of["extractor"]), one) for one in rows)
     if Floor(trivial, floor).holds(cell):
         return (
@@ -177,26 +223,45 @@ def answer_zcc(table: Table, inputs: TableInputs) -> str:
             f"({name}), and the baseline “{trivial}” has {floor.shown} %."
         )
     recalls = [one.shown for one in cells["recall"] if run_of(one.of) == run_of(cell.of)]
-    lost = "".join(f"; it lets {recall} % of the sentences with triples through" for recall in recalls[:1])
-    lowest = f", the lowest {number(min(one.value for one in found), 1)} %" if len(found) > 1 else ""
-    against = f", against {floor.shown} % of the baseline “{trivial}”" if floor.value is not None else ""
+    lost = "".join(
+        f"; it lets {recall} % of the sentences with triples through" for recall in recalls[:1]
+    )
+    lowest = (
+        f", the lowest {number(min(one.value for one in found), 1)} %" if len(found) > 1 else ""
+    )
+    against = (
+        f", against {floor.shown} % of the baseline “{trivial}”" if floor.value is not None else ""
+    )
     unmeasured = "" if against else "No trivial baseline was measured with it."
-    best_of = f"The best F1 on the class “has triples” is {cell.shown} % ({name}){against}{lowest}{lost}."
+    best_of = (
+        f"The best F1 on the class “has triples” is {cell.shown} % ({name}){against}{lowest}{lost}."
+    )
     return sentences(best_of, doubt_of_training([cell], "its training"), unmeasured)
 
 
 def answer_two_step(table: Table, inputs: TableInputs) -> str:
-    """Of end-to-end training the table has the change alone; its scores, and those of baselines, are looked up."""
+    """Of end-to-end training the table has the change alone; its scores, and those of baselines,
+    are looked up.
+    """
     behind: dict[str, list[Cell]] = {}
     for cell in table.find("F1"):
         gate, name = split_two_step(cell.of["extractor"])
         if name not in inputs.untrained:
-            behind.setdefault(gate, []).append(replace(cell.percent(), of={**cell.of, "extractor": name}))
+            behind.setdefault(gate, []).append(
+                replace(cell.percent(), of={**cell.of, "extractor": name})
+            )
     pairs = [
         _behind(gate, pair, inputs)
         for gate, cells in behind.items()
         for pair in pairs_of(
-            [*cells, *(one for training in ("wz", "nz") for one in inputs.scores.elsewhere(cells, training=training))],
+            [
+                *cells,
+                *(
+                    one
+                    for training in ("wz", "nz")
+                    for one in inputs.scores.elsewhere(cells, training=training)
+                ),
+            ],
             {"training": "wz"},
             {"training": "nz"},
             inputs=inputs,
@@ -207,20 +272,33 @@ def answer_two_step(table: Table, inputs: TableInputs) -> str:
 
 
 def _behind(gate: str, pair: Pair, inputs: TableInputs) -> Pair:
-    """Return a pair with its second side, and the baseline of that, held against what passes the gate."""
+    """Return a pair with its second side, and the baseline of that, held against what passes the
+    gate.
+    """
     steps = {**pair.second.of, "extractor": two_step_name(gate, pair.second.of["extractor"])}
     alone, floor = pair.floors
     if floor.cell.of:
         floor = floor._replace(difference=inputs.scores.between(floor.cell.of, steps))
-    name, difference = f"{pair.name} behind {labels.extractor(gate)}", inputs.scores.between(pair.first.of, steps)
+    name, difference = (
+        f"{pair.name} behind {labels.extractor(gate)}",
+        inputs.scores.between(pair.first.of, steps),
+    )
     return pair._replace(name=name, difference=difference, floors=(alone, floor))
 
 
 def _answer_saved(table: Table, inputs: TableInputs) -> str:
-    """Say what the classifier saves of the system without training that costs most, or of the first one."""
-    values = {label: {run_of(cell.of): cell for cell in table.find(label)} for label in (*SAVED, CHANGE)}
+    """Say what the classifier saves of the system without training that costs most, or of the
+    first one.
+    """
+    values = {
+        label: {run_of(cell.of): cell for cell in table.find(label)} for label in (*SAVED, CHANGE)
+    }
     passed, money, saved, change = values.values()
-    passed = {run: cell for run, cell in passed.items() if split_two_step(run.extractor)[1] in inputs.untrained}
+    passed = {
+        run: cell
+        for run, cell in passed.items()
+        if split_two_step(run.extractor)[1] in inputs.untrained
+    }
     if not passed:
         return ""
     run = max(passed, key=lambda run: money[run].value if run in money else 0.0)
@@ -234,7 +312,9 @@ def _answer_saved(table: Table, inputs: TableInputs) -> str:
 def _changed(inputs: TableInputs, run: RunKey) -> str:
     """Say what a classifier in front changes of the F1 of a system without training."""
     alone = run._replace(extractor=split_two_step(run.extractor)[1])
-    before, after = (inputs.scores.cell(one, "f1", matching=inputs.matching) for one in (alone, run))
+    before, after = (
+        inputs.scores.cell(one, "f1", matching=inputs.matching) for one in (alone, run)
+    )
     pair = Pair("", before, after, difference=inputs.scores.between(before.of, after.of))
     if not pair.shown:
         return f"; no change of its F1 is shown ({pair.points(signed=True)})"
@@ -260,5 +340,8 @@ TWO_STEP = TableSpec(
     question="Does a classifier before the extractor beat training it with zero-triple sentences?",
     answer=answer_two_step,
     lead=lead_two_step,
-    overview=(Headline("classifier first", {"metric": "f1", "column": "F1"}), Headline("gain", {"column": CHANGE})),
+    overview=(
+        Headline("classifier first", {"metric": "f1", "column": "F1"}),
+        Headline("gain", {"column": CHANGE}),
+    ),
 )

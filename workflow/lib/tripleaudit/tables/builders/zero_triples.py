@@ -31,14 +31,18 @@ PARTIAL_NOTE = (
     "PFN*: partial matching, as the paper scores it: entities are compared by their last word. It is not compared with "
     "the other rows."
 )
-RECALL_NOTE = "Zero-triple sentences can add wrong triples only, so recall is the same for NZ and WZ testing."
+RECALL_NOTE = (
+    "Zero-triple sentences can add wrong triples only, so recall is the same for NZ and WZ testing."
+)
 
 
-def rows_of(inputs: TableInputs, extractors: Sequence[str], of: RunKey, group: str) -> list[ScoreRow]:
+def rows_of(
+    inputs: TableInputs, extractors: Sequence[str], of: RunKey, group: str
+) -> list[ScoreRow]:
     """Return one row for each extractor, and ``PFN*`` under partial matching.
 
-    ``PFN*`` is the extractor ``pfn-star`` where the study trains it (then in any table), else, behind ``PFN``, the same
-    trainings as ``PFN``, unless the whole table matches partially.
+    ``PFN*`` is the extractor ``pfn-star`` where the study trains it (then in any table), else,
+    behind ``PFN``, the same trainings as ``PFN``, unless the whole table matches partially.
     """
     rows = []
     for extractor in extractors:
@@ -47,37 +51,57 @@ def rows_of(inputs: TableInputs, extractors: Sequence[str], of: RunKey, group: s
             rows.append(ScoreRow(label, run, PARTIAL, group, contest=f"{group} partial"))
             continue
         rows.append(ScoreRow(label, run, inputs.matching, group))
-        if extractor == PARTIAL_EXTRACTOR and inputs.matching == PRIMARY and LAST_WORDS_ONLY not in extractors:
+        if (
+            extractor == PARTIAL_EXTRACTOR
+            and inputs.matching == PRIMARY
+            and LAST_WORDS_ONLY not in extractors
+        ):
             rows.append(ScoreRow(f"{label}*", run, PARTIAL, group, contest=f"{group} partial"))
     return rows
 
 
 def printed(row: ScoreRow, table: int, setting: str, metric: str, corpus: str = "") -> str | None:
-    """Return what a table of the paper has for a row, ``None`` where its rule of matching is another one."""
+    """Return what a table of the paper has for a row, ``None`` where its rule of matching is
+    another one.
+    """
     name, partial = row.run.extractor.rpartition("+")[2], row.matching == PARTIAL
-    if row.matching not in (PRIMARY, PARTIAL) or (name in (PARTIAL_EXTRACTOR, LAST_WORDS_ONLY)) != partial:
+    if (
+        row.matching not in (PRIMARY, PARTIAL)
+        or (name in (PARTIAL_EXTRACTOR, LAST_WORDS_ONLY)) != partial
+    ):
         return None
     variant = f"{'partial' if partial else 'exact'} entity match"
-    return reported.cardinality(table, corpus or row.run.corpus, setting, metric, model=name, variant=variant)
+    return reported.cardinality(
+        table, corpus or row.run.corpus, setting, metric, model=name, variant=variant
+    )
 
 
 def end_to_end(inputs: TableInputs) -> Table:
     """Build from scores on the original protocol.
 
-    The last two columns are drops of F1 in percentage points: from NZ to WZ testing of the same extractor, and, in WZ
-    rows, from the usual evaluation (NZ training and testing) to the realistic one (WZ training and testing).
+    The last two columns are drops of F1 in percentage points: from NZ to WZ testing of the same
+    extractor, and, in WZ rows, from the usual evaluation (NZ training and testing) to the realistic
+    one (WZ training and testing).
     """
     runs = [
         run
         for run in inputs.scores.runs
-        if run.protocol == "original" and extracts(run.extractor) and "wz" in (run.training, run.testing)
+        if run.protocol == "original"
+        and extracts(run.extractor)
+        and "wz" in (run.training, run.testing)
     ]
     rows = []
     for corpus in labels.corpora(run.corpus for run in runs):
         found = [run.extractor for run in runs if run.corpus == corpus]
-        lost = [fact["system"] for fact in inputs.systems if fact["failed"] and fact["keys"]["corpus"] == corpus]
+        lost = [
+            fact["system"]
+            for fact in inputs.systems
+            if fact["failed"] and fact["keys"]["corpus"] == corpus
+        ]
         names = labels.ordered([*found, *lost], labels.cardinality_order())
-        groups = [(training, f"trained {setting}", False) for training, setting in labels.SETTINGS.items()]
+        groups = [
+            (training, f"trained {setting}", False) for training, setting in labels.SETTINGS.items()
+        ]
         for training, how, untrained in (*groups, ("nz", "not trained", True)):
             mine = [name for name in names if (name in inputs.untrained) == untrained]
             run = RunKey(corpus, "original", training, "", "")
@@ -117,16 +141,22 @@ def _drop(inputs: TableInputs, row: ScoreRow, column: ScoreColumn) -> Cell:
     nz, wz = (row.run._replace(testing=testing) for testing in ("nz", "wz"))
     drop = inputs.scores.difference(nz, wz, matching=row.matching)
     setting = f"train {row.run.training.upper()} / test NZ vs WZ"
-    return replace(drop, reported=printed(row_in_paper(inputs, row, column), 3, setting, "F1_drop_points"))
+    return replace(
+        drop, reported=printed(row_in_paper(inputs, row, column), 3, setting, "F1_drop_points")
+    )
 
 
 def _realistic_drop(inputs: TableInputs, row: ScoreRow, column: ScoreColumn) -> Cell:
     if row.run.training != "wz":
         return Cell(text="")
-    usual, realistic = (row.run._replace(training=setting, testing=setting) for setting in ("nz", "wz"))
+    usual, realistic = (
+        row.run._replace(training=setting, testing=setting) for setting in ("nz", "wz")
+    )
     drop = inputs.scores.difference(usual, realistic, matching=row.matching)
     setting = "train NZ / test NZ vs train WZ / test WZ"
-    return replace(drop, reported=printed(row_in_paper(inputs, row, column), 3, setting, "F1_drop_points"))
+    return replace(
+        drop, reported=printed(row_in_paper(inputs, row, column), 3, setting, "F1_drop_points")
+    )
 
 
 def answer_end_to_end(table: Table, inputs: TableInputs) -> str:
@@ -136,7 +166,10 @@ def answer_end_to_end(table: Table, inputs: TableInputs) -> str:
     pairs = pairs_of(cells, tested, {"training": "wz", "testing": "wz"}, inputs=inputs)
     if not pairs:
         return first
-    return sentences(first, contrast(pairs, WITHOUT, "trained with them", "F1 on that test", between_trainings=True))
+    return sentences(
+        first,
+        contrast(pairs, WITHOUT, "trained with them", "F1 on that test", between_trainings=True),
+    )
 
 
 TRAINED = {"nz": "without zeros", "wz": "with zeros"}
@@ -150,7 +183,9 @@ END_TO_END = TableSpec(
     answer=answer_end_to_end,
     lead=lead_end_to_end,
     overview=tuple(
-        Headline(f"trained {TRAINED[setting]}", {"training": setting, "testing": "wz", "metric": "f1"})
+        Headline(
+            f"trained {TRAINED[setting]}", {"training": setting, "testing": "wz", "metric": "f1"}
+        )
         for setting in labels.SETTINGS
     ),
 )

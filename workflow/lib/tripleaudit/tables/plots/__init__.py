@@ -1,6 +1,8 @@
-"""Plots of a study, one module each: ``NAME`` (the file stem) and ``draw(inputs) -> Vega-Lite specification``.
+"""Plots of a study, one module each: ``NAME`` (the file stem) and ``draw(inputs) -> Vega-Lite
+specification``.
 
-A new plot is a new module. Its specification is a ``concat`` of panels (:mod:`tripleaudit.tables.panels`).
+A new plot is a new module. Its specification is a ``concat`` of panels
+(:mod:`tripleaudit.tables.panels`).
 """
 
 import importlib
@@ -19,12 +21,16 @@ from tripleaudit.tables.loading import load_inputs
 
 def plots() -> dict[str, Callable[[TableInputs], dict[str, Any]]]:
     """Return plot name -> function that draws it."""
-    modules = (importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
+    modules = (
+        importlib.import_module(f"{__name__}.{info.name}")
+        for info in pkgutil.iter_modules(__path__)
+    )
     return {module.NAME: module.draw for module in modules}
 
 
 def write_plot(name: str, inputs: TableInputs, path: str | Path) -> None:
-    """Draw one plot as ``PATH.svg`` and, for the report's page, ``PATH.json``; equal inputs give equal bytes.
+    """Draw one plot as ``PATH.svg`` and, for the report's page, ``PATH.json``; equal inputs give
+    equal bytes.
 
     Raises:
         UserError: there is no plot of this name, or the path has another ending.
@@ -57,4 +63,8 @@ def make_study_plot(
     from tripleaudit.tables.plots.time_memory import benchmarks_of
 
     files = {"curves": curves, "history": history, "benchmarks": benchmarks_of(predictions)}
-    write_plot(name, load_inputs(scores=scores, counts=counts, runs=runs, options=options, files=files), out)
+    write_plot(
+        name,
+        load_inputs(scores=scores, counts=counts, runs=runs, options=options, files=files),
+        out,
+    )

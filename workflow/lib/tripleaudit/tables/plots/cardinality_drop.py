@@ -1,4 +1,6 @@
-"""``cardinality-drop``: how F1 falls from NZ to WZ testing, by extractor; a panel for each corpus and training set."""
+"""``cardinality-drop``: how F1 falls from NZ to WZ testing, by extractor; a panel for each
+corpus and training set.
+"""
 
 from tripleaudit.tables import labels, panels
 from tripleaudit.tables.grid import is_extractor
@@ -9,7 +11,9 @@ NAMES = {testing: f"tested on {label}" for testing, label in labels.SETTINGS.ite
 
 
 def draw(inputs: TableInputs) -> panels.Spec:
-    """Draw F1 on NZ and on WZ for each extractor, with bootstrap intervals and the drop between them."""
+    """Draw F1 on NZ and on WZ for each extractor, with bootstrap intervals and the drop between
+    them.
+    """
     runs = [
         run
         for run in inputs.scores.runs
@@ -19,7 +23,9 @@ def draw(inputs: TableInputs) -> panels.Spec:
     drawn = []
     for corpus in corpora:
         for training in labels.SETTINGS:
-            names = {run.extractor for run in runs if (run.corpus, run.training) == (corpus, training)}
+            names = {
+                run.extractor for run in runs if (run.corpus, run.training) == (corpus, training)
+            }
             if names:
                 shown = labels.ordered(names, labels.cardinality_order())
                 drawn.append(_panel(inputs, corpus, training, shown))
@@ -41,13 +47,24 @@ def _panel(inputs: TableInputs, corpus: str, training: str, extractors: list[str
         if len(known) == 2:
             mark = inputs.scores.difference(runs[0], runs[1], matching=inputs.matching).mark
             shown = f"{known[0] - known[1]:.1f}{mark}"
-            drop = {"row": row, "series": NAMES["nz"], "from": known[0], "to": known[1], "shown": shown}
+            drop = {
+                "row": row,
+                "series": NAMES["nz"],
+                "from": known[0],
+                "to": known[1],
+                "shown": shown,
+            }
             drops.append(drop | {"high": max(cell.high or 0 for cell in cells)})
-    panel = panels.intervals(points, list(NAMES.values()), (0, 100), "F1 (%), behind the marks the drop in points")
+    panel = panels.intervals(
+        points, list(NAMES.values()), (0, 100), "F1 (%), behind the marks the drop in points"
+    )
     x = panels.number("from", panel["layer"][1]["encoding"]["x"]["axis"]["title"], (0, 100))
     faint = {"color": {"value": panels.FAINT}}
     dropped = {"data": panels.values(drops)}
-    lines: panels.Spec = {"mark": {"type": "rule", "strokeWidth": 1}, "encoding": {"x": x, "x2": {"field": "to"}}}
+    lines: panels.Spec = {
+        "mark": {"type": "rule", "strokeWidth": 1},
+        "encoding": {"x": x, "x2": {"field": "to"}},
+    }
     texts: panels.Spec = {
         "mark": {"type": "text", "align": "left", "dx": 8, "fontSize": 9},
         "encoding": {"x": {**x, "field": "high"}, "text": {"field": "shown"}},

@@ -1,4 +1,6 @@
-"""``f1-cost``: F1 against the seconds, and the money, that 1,000 sentences take; a point for each system."""
+"""``f1-cost``: F1 against the seconds, and the money, that 1,000 sentences take; a point for
+each system.
+"""
 
 from collections.abc import Iterable, Mapping
 from itertools import groupby
@@ -16,9 +18,11 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross"
 
 
 def draw(inputs: TableInputs) -> panels.Spec:
-    """Draw the rows of the table ``efficiency``: a panel for the time of each corpus, one for money where it costs any.
+    """Draw the rows of the table ``efficiency``: a panel for the time of each corpus, one for money
+    where it costs any.
 
-    A system whose cost is not known, or is nothing, cannot stand on a logarithmic axis: it is named above the panel.
+    A system whose cost is not known, or is nothing, cannot stand on a logarithmic axis: it is named
+    above the panel.
     """
     drawn = []
     for corpus, rows in groupby(named(inputs), lambda row: row[1].corpus):
@@ -30,7 +34,9 @@ def draw(inputs: TableInputs) -> panels.Spec:
     return panels.plot(drawn, columns=2, width=300)
 
 
-def _point(inputs: TableInputs, name: str, run: RunKey, records: list[dict[str, Any]]) -> dict[str, Any]:
+def _point(
+    inputs: TableInputs, name: str, run: RunKey, records: list[dict[str, Any]]
+) -> dict[str, Any]:
     cell = inputs.scores.cell(run, "f1", matching=inputs.matching)
     few = [one for one in records if one.get("queried", 0) < one.get("of", 0)]
     parts = [f" ({one['queried']} of {one['of']} sentences)" for one in few]
@@ -41,23 +47,36 @@ def _point(inputs: TableInputs, name: str, run: RunKey, records: list[dict[str, 
     )
 
 
-def _panel(corpus: str, cost: str, points: list[dict[str, Any]], left: Iterable[Mapping[str, Any]]) -> panels.Spec:
+def _panel(
+    corpus: str, cost: str, points: list[dict[str, Any]], left: Iterable[Mapping[str, Any]]
+) -> panels.Spec:
     title, costs = f"{cost} for 1,000 sentences", [point[cost] for point in points]
     fields = ("series", "value", "shown", "low", "high", "cases")
     rows = [
-        {**{name: point[name] for name in fields if name in point}, "cost": float(f"{point[cost]:.4g}")}
+        {
+            **{name: point[name] for name in fields if name in point},
+            "cost": float(f"{point[cost]:.4g}"),
+        }
         for point in points
     ]
-    y, colour = panels.number("value", "F1 (%)", (0, 100)), panels.series([row["series"] for row in rows], least=1)
+    y, colour = (
+        panels.number("value", "F1 (%)", (0, 100)),
+        panels.series([row["series"] for row in rows], least=1),
+    )
     shape = {**colour, "scale": {**colour["scale"], "range": list(SHAPES)}}
     return {
         "data": panels.values(rows),
-        "title": {"text": panels.clean(f"{corpus}: F1 against {title}"), "subtitle": _missing(cost, left)},
+        "title": {
+            "text": panels.clean(f"{corpus}: F1 against {title}"),
+            "subtitle": _missing(cost, left),
+        },
         "height": 200,
         "encoding": {
             "x": panels.logarithm("cost", title, (min(costs) / 1.5, max(costs) * 1.5)),
             "color": colour,
-            "tooltip": panels.tips(series="", shown="F1 (%)", low="", high="", cost=title, cases=""),
+            "tooltip": panels.tips(
+                series="", shown="F1 (%)", low="", high="", cost=title, cases=""
+            ),
         },
         "layer": [panels.rule("y", y, strokeWidth=1.5), panels.dots(60, y=y, shape=shape)],
     }
@@ -67,8 +86,16 @@ def _missing(cost: str, left: Iterable[Mapping[str, Any]]) -> list[str]:
     """Say who has no point, and why."""
     why: dict[str, list[str]] = {}
     for one in left:
-        reason = "not known" if one[cost] is None else "nothing" if "value" in one else "known, but no F1"
+        reason = (
+            "not known"
+            if one[cost] is None
+            else "nothing"
+            if "value" in one
+            else "known, but no F1"
+        )
         name = f"{one['row']} (F1 {one['shown']} %)" if "value" in one else one["row"]
-        why.setdefault("of stored outputs not known" if one["stored"] else reason, []).append(panels.clean(name))
+        why.setdefault("of stored outputs not known" if one["stored"] else reason, []).append(
+            panels.clean(name)
+        )
     stated = [f"Not shown, {cost} {reason}: {', '.join(names)}" for reason, names in why.items()]
     return [line for sentence in stated for line in wrap(sentence, 75)]

@@ -1,4 +1,6 @@
-"""``gre-scores``: the five GREScores as small multiples, a row of panels a data set and level (GenRES, section 3)."""
+"""``gre-scores``: the five GREScores as small multiples, a row of panels a data set and level
+(GenRES, section 3).
+"""
 
 from itertools import product
 
@@ -18,7 +20,9 @@ NAMES = ["measured", "reported in the paper"]
 
 
 def draw(inputs: TableInputs) -> panels.Spec:
-    """Draw every system's scores in percent with their intervals, and next to them what the paper prints."""
+    """Draw every system's scores in percent with their intervals, and next to them what the
+    paper prints.
+    """
     runs = sorted(gre.runs_of(inputs), key=gre.system_order)
     corpora = labels.ordered((run.corpus for run in runs), tuple(gre.DATASETS))
     mode, drawn = gre.mode_of(inputs, runs), []
@@ -31,7 +35,9 @@ def draw(inputs: TableInputs) -> panels.Spec:
                 cell, printed = gre.cell_of(inputs, run, metric, mode), gre.printed(run, metric)
                 points += [panels.point(name, NAMES[0], cell)] if cell.value is not None else []
                 if printed is not None:
-                    points.append({"row": name, "series": NAMES[1], "value": float(printed), "shown": printed})
+                    points.append(
+                        {"row": name, "series": NAMES[1], "value": float(printed), "shown": printed}
+                    )
             if points:
                 names = [name for name in NAMES if any(point["series"] == name for point in points)]
                 title = f"{gre.dataset(corpus)}, {level} level: {TITLES[metric.label]}"

@@ -10,7 +10,8 @@ NAME = "lost-in-the-middle"
 def draw(inputs: TableInputs) -> panels.Spec:
     """Draw one line per model.
 
-    Positions are relative (0 = beginning, 1 = end), so that documents in different numbers of parts share the axis.
+    Positions are relative (0 = beginning, 1 = end), so that documents in different numbers of parts
+    share the axis.
     """
     runs = runs_of(inputs, "parts")
     rows = []

@@ -1,4 +1,6 @@
-"""``time-memory``: how long each extractor trains and predicts and how much memory it takes, from benchmark files."""
+"""``time-memory``: how long each extractor trains and predicts and how much memory it takes,
+from benchmark files.
+"""
 
 import statistics
 from collections import defaultdict
@@ -20,26 +22,39 @@ PANELS = (
 
 
 def draw(inputs: TableInputs) -> panels.Spec:
-    """Draw ``files["benchmarks"]``: ``…/<train|predict>/<corpus>/<training set>/<extractor>/<noise>/<seed>.jsonl``.
+    """Draw ``files["benchmarks"]``: ``…/<train|predict>/<corpus>/<training
+    set>/<extractor>/<noise>/<seed>.jsonl``.
 
-    Wall time and the greatest resident memory of a job and its children; a bar is the mean over seeds, a line its
-    range. Only trainings on the original splits are compared.
+    Wall time and the greatest resident memory of a job and its children; a bar is the mean over
+    seeds, a line its range. Only trainings on the original splits are compared.
     """
     measured = _measured(inputs.files.get("benchmarks", []))
     corpora = labels.corpora(corpus for corpus, *_ in measured)
     names = labels.ordered((name for _, _, name, _ in measured), labels.cardinality_order())
     settings = [f"original-{setting}" for setting in labels.SETTINGS]
-    order = sorted(measured, key=lambda key: (names.index(key[2]), key[3] != "none", settings.index(key[1])))
-    rows: dict[tuple[str, str], list[dict]] = {(corpus, title): [] for corpus in corpora for *_, title in PANELS}
+    order = sorted(
+        measured, key=lambda key: (names.index(key[2]), key[3] != "none", settings.index(key[1]))
+    )
+    rows: dict[tuple[str, str], list[dict]] = {
+        (corpus, title): [] for corpus in corpora for *_, title in PANELS
+    }
     for corpus, trainset, name, noise in order:
         for job, column, unit, title in PANELS:
-            if seeds := [value / unit for value in measured[corpus, trainset, name, noise].get((job, column), ())]:
+            if seeds := [
+                value / unit
+                for value in measured[corpus, trainset, name, noise].get((job, column), ())
+            ]:
                 mean = statistics.fmean(seeds)
-                row = {"row": labels.extractor(name, noise), "series": _trained_on(trainset), "value": mean}
+                row = {
+                    "row": labels.extractor(name, noise),
+                    "series": _trained_on(trainset),
+                    "value": mean,
+                }
                 row |= {"shown": f"{mean:.3g}", "low": min(seeds), "high": max(seeds)}
                 rows[corpus, title].append(row)
     widest = {
-        title: max((bar["high"] for one in corpora for bar in rows[one, title]), default=1) for *_, title in PANELS
+        title: max((bar["high"] for one in corpora for bar in rows[one, title]), default=1)
+        for *_, title in PANELS
     }
     drawn = [
         _panel(f"{labels.corpus(corpus)}: {title}", bars, widest[title])
@@ -58,7 +73,12 @@ def _panel(title: str, bars: list[dict], widest: float) -> panels.Spec:
         "title": panels.clean(title),
         "height": panels.ROW_HEIGHT * (len(names) + 1) * len({bar["row"] for bar in bars}),
         "encoding": {
-            "y": {"field": "row", "type": "nominal", "sort": None, "axis": {"title": None, "labelLimit": 190}},
+            "y": {
+                "field": "row",
+                "type": "nominal",
+                "sort": None,
+                "axis": {"title": None, "labelLimit": 190},
+            },
             "yOffset": {"field": "series", "sort": names},
             "tooltip": panels.tips(row="", series="", shown="mean", low="", high=""),
         },
@@ -66,7 +86,13 @@ def _panel(title: str, bars: list[dict], widest: float) -> panels.Spec:
             {"mark": "bar", "encoding": {"x": x, "color": panels.series(names)}},
             panels.rule("x", x, color=panels.FAINT),
             {
-                "mark": {"type": "text", "align": "left", "dx": 3, "fontSize": 9, "color": panels.FAINT},
+                "mark": {
+                    "type": "text",
+                    "align": "left",
+                    "dx": 3,
+                    "fontSize": 9,
+                    "color": panels.FAINT,
+                },
                 "encoding": {"x": {**x, "field": "high"}, "text": {"field": "shown"}},
             },
         ],
@@ -78,7 +104,8 @@ def _trained_on(trainset: str) -> str:
 
 
 def benchmarks_of(predictions: Sequence[str | Path]) -> list[Path]:
-    """Return the benchmark files that a study has next to ``<study>/predictions/<run>/test.jsonl``; some may be lost.
+    """Return the benchmark files that a study has next to ``<study>/predictions/<run>/test.jsonl``;
+    some may be lost.
 
     Raises:
         UserError: a path is no such one.
@@ -86,7 +113,9 @@ def benchmarks_of(predictions: Sequence[str | Path]) -> list[Path]:
     found = []
     for path in map(Path, predictions):
         if len(path.parents) < 7:
-            raise UserError(f"{path}: expected a study's predictions, <study>/predictions/<run>/test.jsonl")
+            raise UserError(
+                f"{path}: expected a study's predictions, <study>/predictions/<run>/test.jsonl"
+            )
         study, run = path.parents[6], Path(*path.parent.parts[-5:])
         for job in ("train", "predict"):
             benchmark = study / "benchmarks" / job / run.with_suffix(".jsonl")
@@ -95,12 +124,16 @@ def benchmarks_of(predictions: Sequence[str | Path]) -> list[Path]:
     return found
 
 
-def _measured(paths: list[Path]) -> dict[tuple[str, str, str, str], dict[tuple[str, str], list[float]]]:
+def _measured(
+    paths: list[Path],
+) -> dict[tuple[str, str, str, str], dict[tuple[str, str], list[float]]]:
     found: dict[tuple, dict[tuple, list[float]]] = defaultdict(lambda: defaultdict(list))
     for path in sorted(paths):
         job, corpus, trainset, extractor, noise, _ = path.with_suffix("").parts[-6:]
         for _, row in read_jsonl(path) if trainset.startswith("original-") else ():
             for column in ("s", "max_rss"):
-                if isinstance(row.get(column), int | float):  # memory of a very short job is not measured
+                if isinstance(
+                    row.get(column), int | float
+                ):  # memory of a very short job is not measured
                     found[corpus, trainset, extractor, noise][job, column].append(row[column])
     return found

@@ -14,17 +14,24 @@ KINDS = {"loss": "training loss", "f1": "validation F1"}
 
 
 def draw(inputs: TableInputs) -> panels.Spec:
-    """Draw ``files["history"]``: ``…/<corpus>/<training set>/<extractor>/<noise>/<seed>/history.jsonl``.
+    """Draw ``files["history"]``: ``…/<corpus>/<training
+    set>/<extractor>/<noise>/<seed>/history.jsonl``.
 
-    A history is JSON lines with ``epoch`` and ``loss`` (training) or ``f1`` (validation); extractors share a colour.
+    A history is JSON lines with ``epoch`` and ``loss`` (training) or ``f1`` (validation);
+    extractors share a colour.
     """
     histories = [(_named(path), _read(path)) for path in inputs.files.get("history", [])]
     corpora = labels.corpora((name[0] for name, _ in histories))
-    last = max((epoch for _, of in histories for points in of.values() for epoch, _ in points), default=1)
+    last = max(
+        (epoch for _, of in histories for points in of.values() for epoch, _ in points), default=1
+    )
     drawn = []
     for corpus in corpora:
         mine = [(name, of) for name, of in histories if name[0] == corpus]
-        names = [labels.extractor(one) for one in labels.ordered((name[2] for name, _ in mine), labels.rte_order())]
+        names = [
+            labels.extractor(one)
+            for one in labels.ordered((name[2] for name, _ in mine), labels.rte_order())
+        ]
         drawn += [_panel(kind, corpus, mine, names, last) for kind in KINDS]
     return panels.plot(drawn, columns=2, width=300)
 
@@ -51,7 +58,11 @@ def _panel(kind: str, corpus: str, histories: list, names: list[str], last: floa
         "data": panels.values(rows),
         "title": panels.clean(f"{labels.corpus(corpus)}: {KINDS[kind]}"),
         "height": 170,
-        "mark": {"type": "line", "strokeWidth": 1.4, "point": {"size": 24} if kind == "f1" else False},
+        "mark": {
+            "type": "line",
+            "strokeWidth": 1.4,
+            "point": {"size": 24} if kind == "f1" else False,
+        },
         "encoding": {
             "x": panels.number("epoch", "epoch", (0, last)),
             "y": y,
@@ -67,7 +78,9 @@ def _panel(kind: str, corpus: str, histories: list, names: list[str], last: floa
 def _named(path: Path) -> tuple[str, str, str, str, str]:
     parts = path.parent.parts
     if len(parts) < 5:
-        raise UserError(f"{path}: expected …/<corpus>/<training set>/<extractor>/<noise>/<seed>/{path.name}")
+        raise UserError(
+            f"{path}: expected …/<corpus>/<training set>/<extractor>/<noise>/<seed>/{path.name}"
+        )
     corpus, trainset, extractor, noise, seed = parts[-5:]
     return corpus, trainset, extractor, noise, seed
 
@@ -76,7 +89,9 @@ def _read(path: Path) -> dict[str, list[tuple[float, float]]]:
     found: dict[str, list[tuple[float, float]]] = {kind: [] for kind in KINDS}
     for number, row in read_jsonl(path):
         if not isinstance(row, dict) or not isinstance(row.get("epoch"), int | float):
-            raise UserError(f"{path} line {number}: expected an object with 'epoch' and 'loss' or 'f1'")
+            raise UserError(
+                f"{path} line {number}: expected an object with 'epoch' and 'loss' or 'f1'"
+            )
         for kind, points in found.items():
             value: Any = row.get(kind)
             if isinstance(value, int | float) and (kind == "f1" or value > 0):

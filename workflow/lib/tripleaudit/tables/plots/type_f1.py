@@ -8,7 +8,9 @@ NAME = "type-f1"
 
 
 def draw(inputs: TableInputs) -> panels.Spec:
-    """Draw F1 in percent on entirely seen, partially seen and unseen triples; lines are the 95 % intervals."""
+    """Draw F1 in percent on entirely seen, partially seen and unseen triples; lines are the 95 %
+    intervals.
+    """
     rows = extractor_rows(inputs, ("original",))
     points: dict[str, list[dict]] = {}
     for row in rows:

@@ -1,4 +1,6 @@
-"""``zcc-curves``: precision over recall of the zero-cardinality classifiers with their operating points."""
+"""``zcc-curves``: precision over recall of the zero-cardinality classifiers with their operating
+points.
+"""
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import read_json
@@ -9,18 +11,26 @@ NAME = "zcc-curves"
 
 
 def draw(inputs: TableInputs) -> panels.Spec:
-    """Draw the curves in ``files["curves"]`` (:func:`tripleaudit.scoring.rows.score_classifier`), one panel a corpus.
+    """Draw the curves in ``files["curves"]`` (:func:`tripleaudit.scoring.rows.score_classifier`),
+    one panel a corpus.
 
-    Seeds of a classifier share a colour; the mark is the operating point, the legend gives the mean average precision.
+    Seeds of a classifier share a colour; the mark is the operating point, the legend gives the mean
+    average precision.
     """
     curves: dict[str, dict[str, list[dict]]] = {}
     for path in inputs.files.get("curves", []):
         curve = read_json(path)
         if not isinstance(curve, dict) or "points" not in curve or "keys" not in curve:
-            raise UserError(f"{path}: not a precision-recall curve; expected an object with 'keys' and 'points'")
+            raise UserError(
+                f"{path}: not a precision-recall curve; expected an object with 'keys' and 'points'"
+            )
         keys = curve["keys"]
-        curves.setdefault(keys.get("corpus", ""), {}).setdefault(keys.get("extractor", ""), []).append(curve)
-    return panels.plot([_panel(inputs, corpus, curves[corpus]) for corpus in labels.corpora(curves)], width=300)
+        curves.setdefault(keys.get("corpus", ""), {}).setdefault(
+            keys.get("extractor", ""), []
+        ).append(curve)
+    return panels.plot(
+        [_panel(inputs, corpus, curves[corpus]) for corpus in labels.corpora(curves)], width=300
+    )
 
 
 def _panel(inputs: TableInputs, corpus: str, classifiers: dict[str, list[dict]]) -> panels.Spec:
@@ -35,7 +45,10 @@ def _panel(inputs: TableInputs, corpus: str, classifiers: dict[str, list[dict]])
             points = enumerate(map(_rounded, _corners(curve["points"])))
             lines += [{**of, "position": position, **point} for position, point in points]
             marks.append({**of, **_rounded(curve["operating_point"])})
-    x, y = panels.number("recall", "Recall of “has triples”", (0, 1)), panels.number("precision", "Precision", (0, 1))
+    x, y = (
+        panels.number("recall", "Recall of “has triples”", (0, 1)),
+        panels.number("precision", "Precision", (0, 1)),
+    )
     colour = panels.series(names, columns=1, least=1)
     tips = panels.tips(series="operating point", recall="", precision="")
     return {
@@ -45,7 +58,12 @@ def _panel(inputs: TableInputs, corpus: str, classifiers: dict[str, list[dict]])
         "layer": [
             {
                 "data": panels.values(lines),
-                "mark": {"type": "line", "interpolate": "step-before", "strokeWidth": 1.4, "clip": True},
+                "mark": {
+                    "type": "line",
+                    "interpolate": "step-before",
+                    "strokeWidth": 1.4,
+                    "clip": True,
+                },
                 "encoding": {"order": {"field": "position"}, "detail": {"field": "seed"}},
             },
             {"data": panels.values(marks), **panels.dots(60, shape=colour, tooltip=tips)},
@@ -54,7 +72,9 @@ def _panel(inputs: TableInputs, corpus: str, classifiers: dict[str, list[dict]])
 
 
 def _corners(points: list[dict]) -> list[dict]:
-    """The points where a curve of steps turns: long runs of equal recall or precision keep their ends."""
+    """The points where a curve of steps turns: long runs of equal recall or precision keep their
+    ends.
+    """
     kept = points[:1]
     for position in range(1, len(points) - 1):
         around = points[position - 1 : position + 2]

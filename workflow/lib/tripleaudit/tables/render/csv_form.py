@@ -1,4 +1,6 @@
-"""CSV: one line a row, one column a number; extra columns (sd, low, reported, …) only where the table has them."""
+"""CSV: one line a row, one column a number; extra columns (sd, low, reported, …) only where the
+table has them.
+"""
 
 import csv
 import io
@@ -16,14 +18,25 @@ def _seeds(row: Row) -> str:
 def _parts(cell: Cell) -> dict[str, str]:
     """What a cell has besides its value, by the title of its column."""
     numbers = {name: getattr(cell, name) for name in ("sd", "low", "high", "change", "difference")}
-    found = {name: "" if value is None else number(value, cell.digits) for name, value in numbers.items()}
+    found = {
+        name: "" if value is None else number(value, cell.digits) for name, value in numbers.items()
+    }
     difference = found.pop("difference")
-    found |= {"reported": cell.reported or "", "reported change": cell.reported_change or "", "difference": difference}
-    return found | {"mark": cell.mark if cell.text is None else "", "significant": "yes" if cell.bold else ""}
+    found |= {
+        "reported": cell.reported or "",
+        "reported change": cell.reported_change or "",
+        "difference": difference,
+    }
+    return found | {
+        "mark": cell.mark if cell.text is None else "",
+        "significant": "yes" if cell.bold else "",
+    }
 
 
 def to_csv(table: Table) -> str:
-    """Render as CSV with one header line; a gap is an empty field. Notes and caption are in the other forms."""
+    """Render as CSV with one header line; a gap is an empty field. Notes and caption are in the
+    other forms.
+    """
     stub = [table.group_header or "Group"] if table.has_row_groups else []
     header = [escape.csv(text) for text in [*stub, table.row_header or "Row"]]
     parts: list[list[str]] = []

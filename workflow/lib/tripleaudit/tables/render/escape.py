@@ -1,13 +1,29 @@
-"""Untrusted text in four languages. Corpora and models choose relation, entity and corpus names, so nothing is safe."""
+"""Untrusted text in four languages. Corpora and models choose relation, entity and corpus names,
+so nothing is safe.
+"""
 
 import html as _html
 import unicodedata
 
 _BIDI = {*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C}
 _MARKDOWN = set("\\`*_[]#~$")
-_MATHS = {"−": "-", "±": "\\pm", "≥": "\\geq", "≤": "\\leq", "×": "\\times", "→": "\\rightarrow", "↑": "\\uparrow"}
+_MATHS = {
+    "−": "-",
+    "±": "\\pm",
+    "≥": "\\geq",
+    "≤": "\\leq",
+    "×": "\\times",
+    "→": "\\rightarrow",
+    "↑": "\\uparrow",
+}
 _MATHS |= {"↓": "\\downarrow", "Δ": "\\Delta", "·": "\\cdot", "°": "^\\circ", "κ": "\\kappa"}
-_NAMED = {"\\": "textbackslash", "~": "textasciitilde", "^": "textasciicircum", "<": "textless", ">": "textgreater"}
+_NAMED = {
+    "\\": "textbackslash",
+    "~": "textasciitilde",
+    "^": "textasciicircum",
+    "<": "textless",
+    ">": "textgreater",
+}
 _NAMED |= {"|": "textbar", "…": "ldots"}
 _LATEX = {
     **{char: f"\\{char}" for char in "&%$#_{}"},
@@ -37,20 +53,28 @@ def html(text: str) -> str:
 
 
 def markdown(text: str) -> str:
-    """Escape for a cell of a Markdown table or a line of text: shown as it is, never markup, HTML or a new cell.
+    """Escape for a cell of a Markdown table or a line of text: shown as it is, never markup, HTML
+    or a new cell.
 
-    ``<``, ``>`` and ``&`` become entities, because a backslash does not stop HTML in every renderer.
+    ``<``, ``>`` and ``&`` become entities, because a backslash does not stop HTML in every
+    renderer.
     """
     entities = {"<": "&lt;", ">": "&gt;", "&": "&amp;", "|": "&#124;"}
-    return "".join(entities.get(char) or (f"\\{char}" if char in _MARKDOWN else char) for char in clean(text))
+    return "".join(
+        entities.get(char) or (f"\\{char}" if char in _MARKDOWN else char) for char in clean(text)
+    )
 
 
 def latex(text: str) -> str:
-    """Escape for LaTeX text with the ``T1`` or ``OT1`` encoding; other characters are left to the engine."""
+    """Escape for LaTeX text with the ``T1`` or ``OT1`` encoding; other characters are left to
+    the engine.
+    """
     return "".join(_LATEX.get(char, char) for char in clean(text))
 
 
 def csv(text: str) -> str:
-    """Clean a label for CSV and keep spreadsheets from taking it for a formula (quoting is the writer's work)."""
+    """Clean a label for CSV and keep spreadsheets from taking it for a formula (quoting is the
+    writer's work).
+    """
     text = clean(text)
     return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text

@@ -17,7 +17,10 @@ def to_json(table: Table) -> str:
     value = asdict(table)
     value["order"] = None if math.isinf(table.order) else table.order  # JSON has no infinity
     for row in value["rows"]:
-        row["cells"] = [{name: part for name, part in cell.items() if part != _EMPTY[name]} for cell in row["cells"]]
+        row["cells"] = [
+            {name: part for name, part in cell.items() if part != _EMPTY[name]}
+            for cell in row["cells"]
+        ]
     return json.dumps(value, ensure_ascii=True, sort_keys=True) + "\n"
 
 
@@ -29,9 +32,13 @@ def read_table(path: str | Path) -> Table:
     """
     value = read_json(path)
     try:
-        return TABLE.validate_python({**value, "order": math.inf if value["order"] is None else value["order"]})
+        return TABLE.validate_python(
+            {**value, "order": math.inf if value["order"] is None else value["order"]}
+        )
     except (KeyError, TypeError, ValueError) as error:
-        raise UserError(f"{path}: not a table of this program; make it again with the table rule") from error
+        raise UserError(
+            f"{path}: not a table of this program; make it again with the table rule"
+        ) from error
 
 
 TABLE = TypeAdapter(Table)

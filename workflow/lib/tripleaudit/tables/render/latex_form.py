@@ -1,4 +1,6 @@
-"""LaTeX: ``table`` environments for ``booktabs``, ``tabularx`` and ``adjustbox`` that fit the page."""
+"""LaTeX: ``table`` environments for ``booktabs``, ``tabularx`` and ``adjustbox`` that fit the
+page.
+"""
 
 import re
 from collections.abc import Sequence
@@ -14,19 +16,25 @@ NOTES = 130  # characters of notes that take the room of one line of the body
 
 
 def to_latex(table: Table) -> str:
-    r"""Render as ``\begin{table}`` … ``\end{table}``, several of them for a table that is longer than a page.
+    r"""Render as ``\begin{table}`` … ``\end{table}``, several of them for a table that is longer
+    than a page.
 
-    What is wider than the line is drawn smaller. The style ``paper`` leaves out intervals and differences.
+    What is wider than the line is drawn smaller. The style ``paper`` leaves out intervals and
+    differences.
     """
     pages = _pages(table)
     needs = "% needs \\usepackage{booktabs,tabularx,adjustbox}\n"
-    return needs + "".join(_float(table, rows, number, len(pages)) for number, rows in enumerate(pages))
+    return needs + "".join(
+        _float(table, rows, number, len(pages)) for number, rows in enumerate(pages)
+    )
 
 
 def _pages(table: Table) -> list[Sequence[Row]]:
     """The rows of each page; the last one has room for the notes."""
     room = max(BODY - sum(map(len, _notes(table))) // NOTES, BODY // 3)
-    heights = [max([len(_lines(cell, table.style)) for cell in row.cells] or [1]) for row in table.rows]
+    heights = [
+        max([len(_lines(cell, table.style)) for cell in row.cells] or [1]) for row in table.rows
+    ]
     pages: list[list[Row]] = [[]]
     used = 0
     for row, height in zip(table.rows, heights, strict=True):
@@ -42,9 +50,12 @@ def _float(table: Table, rows: Sequence[Row], number: int, pages: int) -> str:
     stubs = 2 if table.has_row_groups else 1
     continued = f" (continued, {number + 1} of {pages})" if number else ""
     longest = [
-        max((len(row.cells[index].text or "") for row in table.rows), default=0) for index in range(len(table.columns))
+        max((len(row.cells[index].text or "") for row in table.rows), default=0)
+        for index in range(len(table.columns))
     ]
-    columns = "".join(">{\\raggedright\\arraybackslash}X" if width > LONG else "r" for width in longest)
+    columns = "".join(
+        ">{\\raggedright\\arraybackslash}X" if width > LONG else "r" for width in longest
+    )
     environment, width = ("tabularx", "{\\linewidth}") if "X" in columns else ("tabular", "")
     lines = [
         "\\begin{table}[p]" if pages > 1 else "\\begin{table}",
@@ -76,7 +87,11 @@ def _head(table: Table, stubs: int) -> list[str]:
             index += size
         lines += [_line(cells), " ".join(rules)]
     header = [table.group_header, table.row_header, *(column.label for column in table.columns)]
-    return [*lines, _line(list(map(escape, header[0 if table.has_row_groups else 1 :]))), "\\midrule"]
+    return [
+        *lines,
+        _line(list(map(escape, header[0 if table.has_row_groups else 1 :]))),
+        "\\midrule",
+    ]
 
 
 def _body(table: Table, rows: Sequence[Row]) -> list[str]:
@@ -118,7 +133,9 @@ def _cell(cell: Cell, style: str) -> str:
 
 def _notes(table: Table) -> list[str]:
     """The notes on what is shown."""
-    return [note for note in table.notes if table.style != PAPER or not note.startswith("[low, high]")]
+    return [
+        note for note in table.notes if table.style != PAPER or not note.startswith("[low, high]")
+    ]
 
 
 def _numbers(text: str) -> str:

@@ -6,11 +6,16 @@ from tripleaudit.tables.render.lines import lines_of
 
 
 def to_markdown(table: Table) -> str:
-    """Render with the caption above and the notes below; lines inside a cell are separated by ``<br>``."""
+    """Render with the caption above and the notes below; lines inside a cell are separated by
+    ``<br>``.
+    """
     header = [escape(table.group_header)] if table.has_row_groups else []
     header.append(escape(table.row_header))
     stubs = len(header)
-    header += ["<br>".join(escape(text) for text in (column.group, column.label) if text) for column in table.columns]
+    header += [
+        "<br>".join(escape(text) for text in (column.group, column.label) if text)
+        for column in table.columns
+    ]
     lines = [f"**{escape(table.caption)}**", "", _line(header)]
     lines.append(_line([":---"] * stubs + ["---:"] * len(table.columns)))
     group = None
@@ -37,5 +42,8 @@ def _cell(cell: Cell) -> str:
     if lines.interval:
         parts.append(lines.interval)
     if lines.reported:
-        parts.append(f"reported {escape(lines.reported)}" + (f", Δ {lines.difference}" if lines.difference else ""))
+        parts.append(
+            f"reported {escape(lines.reported)}"
+            + (f", Δ {lines.difference}" if lines.difference else "")
+        )
     return "<br>".join(parts)

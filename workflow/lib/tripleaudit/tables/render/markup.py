@@ -21,7 +21,9 @@ SHARED = Path(__file__).parent / "templates"
 
 @cache
 def templates(folder: Path = SHARED, escaped: Callable[[str], str] = escape.html) -> Environment:
-    """Return the templates of a folder, which may import from those of tables; every value is shown as ``escaped``."""
+    """Return the templates of a folder, which may import from those of tables; every value is
+    shown as ``escaped``.
+    """
 
     def shown(value: Any) -> Markup:
         return value if isinstance(value, Markup) else Markup(escaped(str(value)))
@@ -42,12 +44,18 @@ def templates(folder: Path = SHARED, escaped: Callable[[str], str] = escape.html
 
 
 def to_html(table: Table) -> str:
-    """Render as a ``<section>`` with the table, its notes and a style that touches nothing else, in ASCII."""
+    """Render as a ``<section>`` with the table, its notes and a style that touches nothing else,
+    in ASCII.
+    """
     macros: Any = templates().get_template("table.html").module  # whose attributes they are
     return macros.fragment(table).encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
 def grouped(table: Table) -> list[tuple[Row, int]]:
     """Return every row with the size of the group that it begins, 0 within a group."""
-    sizes = [size * (not index) for _, size in runs_of([row.group for row in table.rows]) for index in range(size)]
+    sizes = [
+        size * (not index)
+        for _, size in runs_of([row.group for row in table.rows])
+        for index in range(size)
+    ]
     return list(zip(table.rows, sizes, strict=True))
