@@ -3,7 +3,7 @@ added file costs.
 
 ``python -m benchmarks.bench_collection --sentences 1000000`` writes the sentences with the demo
 corpus's generator, trains a tiny extractor and classifier on the demo corpus, extracts as the
-workflow does, and writes ``collection.md``, from which ``docs/scale.md`` is computed. A run that
+workflow does, and writes ``collection.md``, from which ``docs/howto/collections.md`` is computed. A run that
 was stopped goes on from its finished blocks. It fails if a row is missing or doubled, or if the
 larger run takes more memory than the smaller one.
 

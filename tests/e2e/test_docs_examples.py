@@ -22,10 +22,10 @@ from support.forks import SETTINGS, warm
 from support.serving import answering
 from support.workflow import ROOT, planned
 
-EXAMPLES = sections(ROOT / "docs" / "extending.md") | {
-    "A language model": sections(ROOT / "docs" / "language-models.md")["In a study"]
+EXAMPLES = sections(ROOT / "docs" / "howto" / "extending.md") | {
+    "A language model": sections(ROOT / "docs" / "howto" / "language-models.md")["In a study"]
 }
-PAGES = [ROOT / "README.md", ROOT / "config" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "config" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +192,7 @@ def test_systems_of_every_kind(folder):
         assert "- residence: where somebody lives" in shown
         return json.dumps({"triples": said.get(shown.partition("Passage: ")[2], [])})
 
-    page = ROOT / "docs" / "systems.md"
+    page = ROOT / "docs" / "howto" / "systems.md"
     (commands,) = [block.text for block in every_block(page) if block.language == "bash"]
     with FakeEndpoint(answer) as fake, answering(said) as service:
         for block in filter(lambda block: block.file, every_block(page)):
@@ -260,7 +260,7 @@ print(json.dumps(printed))
 
 def test_the_cells_of_the_page_on_python_print_what_it_shows(tmp_path):
     cells, shown = [], []
-    for block in every_block(ROOT / "docs" / "python.md"):
+    for block in every_block(ROOT / "docs" / "reference" / "python.md"):
         if block.language == "python":
             cells.append(block.text)
             shown.append("")
@@ -296,7 +296,7 @@ def test_a_new_user_sees_what_the_page_shows(finished, page):
     assert shown >= (6 if page == "docs/tutorial.md" else 2)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.name}")
 def test_code_blocks_are_well_formed(page):
     for block in every_block(page):
         if block.language == "python" and "snakefile:" not in block.text:

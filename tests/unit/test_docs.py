@@ -15,7 +15,7 @@ from tripleaudit.commands.config_reference import reference
 from tripleaudit.core.descriptors import TABLES
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "config" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "config" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PACKAGE = ROOT / "workflow" / "lib" / "tripleaudit"
 # options of snakemake that take a value, as the documentation uses them
 TAKES_VALUE = {
@@ -178,7 +178,7 @@ def messages() -> str:
 
 def test_quoted_messages_are_those_of_the_program() -> None:
     own, seen = messages(), 0
-    text = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "howto" / "troubleshooting.md").read_text(encoding="utf-8")
     for quoted in re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE):
         for part in filter(None, map(str.strip, quoted.split("…"))):
             assert part in own, f"{quoted!r}: the program never says {part!r}"

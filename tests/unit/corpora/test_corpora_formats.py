@@ -1,4 +1,4 @@
-"""Every sample of docs/formats.md is read as it says, and all hold the same triples."""
+"""Every sample of docs/reference/formats.md is read as it says, and all hold the same triples."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,9 @@ from tripleaudit.core.descriptors import FORMATS
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.readers.records import parse_columns
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "formats.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "reference" / "formats.md").read_text(
+    encoding="utf-8"
+)
 SAMPLE = re.compile(
     r"^`([\w./-]+)` \(format `([\w-]+)`(?:, `--column ([^`]+)`)?\):\n\n```\w*\n(.*?)```\n",
     re.MULTILINE | re.DOTALL,

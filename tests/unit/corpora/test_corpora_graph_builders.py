@@ -67,7 +67,7 @@ OUTPUTS = {
 
 
 FILES = {**dict.fromkeys(("s1.ttl", "s1.nt", "s1.jsonld"), "rdf"), "graphrag-3.3.0": "graphrag"}
-PAGE = (Path(__file__).parents[3] / "docs" / "formats.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "formats.md").read_text(encoding="utf-8")
 
 
 def read(path: Path) -> list:
@@ -100,7 +100,7 @@ def test_a_file_or_folder_of_a_builder_is_read(tmp_path, name):
 
 def test_the_page_says_the_lines_that_dumped_the_samples():
     root = Path(__file__).parents[3]
-    page = (root / "docs" / "systems.md").read_text(encoding="utf-8")
+    page = (root / "docs" / "howto" / "systems.md").read_text(encoding="utf-8")
     script = (root / "benchmarks" / "graph_builders.py").read_text(encoding="utf-8")
     blocks = [part.partition("```")[0] for part in page.split("```python\n")[1:]]
     (block,) = [part for part in blocks if "LangChain" in part]

@@ -1,4 +1,4 @@
-"""Every format from small files: what the samples of docs/formats.md do not show, and a sentence
+"""Every format from small files: what the samples of docs/reference/formats.md do not show, and a sentence
 for what is broken.
 """
 
@@ -19,7 +19,9 @@ from tripleaudit.corpora.readers.documents import guess_order
 from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.records import parse_columns
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "extending.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "howto" / "extending.md").read_text(
+    encoding="utf-8"
+)
 ROME = {
     "text": "Rome , Italy , and Rome , Georgia",
     "triple_list": [["Rome", "in", "Italy"], ["Rome", "in", "Italy"]],

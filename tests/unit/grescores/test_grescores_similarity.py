@@ -138,7 +138,7 @@ def test_minilm_ranks_stored_systems_as_published(real_data, minilm):
     """US and CS of the first 60 texts of three data sets, against the published scores of the whole
     sets.
 
-    docs/grescores.md has the correlations on all texts of five data sets (0.99 for US).
+    docs/reference/grescores.md has the correlations on all texts of five data sets (0.99 for US).
     """
     from scipy.stats import spearmanr
 

@@ -27,7 +27,7 @@ def test_tokens_of_triples():
 
 def test_vocabulary_of_the_published_topic_models(real_data):
     """CDR's dictionary comes out word for word in size; the others take longer and are in
-    docs/grescores.md.
+    docs/reference/grescores.md.
     """
     texts = json.loads(
         (real_data / "genres" / "lda_text" / "cdr_all_text.json").read_text(encoding="utf-8")

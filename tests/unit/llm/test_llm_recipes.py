@@ -1,5 +1,7 @@
-"""The recipes of ``docs/language-models.md``: each can be loaded and asks as its service documents; servers that can
-run here are run."""
+"""The recipes of ``docs/howto/language-models.md``: each loads and sends what its service documents.
+
+Servers that can run here are run.
+"""
 
 from urllib.parse import urlsplit
 
@@ -16,7 +18,7 @@ from tripleaudit.llm.reading import parse_triples
 
 PAGE = next(
     b.text
-    for b in every_block(ROOT / "docs" / "language-models.md")
+    for b in every_block(ROOT / "docs" / "howto" / "language-models.md")
     if b.text.startswith("endpoints:")
 )
 RECIPES = yaml.safe_load(PAGE)["endpoints"]

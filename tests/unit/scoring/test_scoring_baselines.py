@@ -82,4 +82,4 @@ def test_memorising_webnlg(real_data):
     said = [Sentence(one.id, one.text, each) for one, each in zip(test, reported, strict=True)]
     assert micro(sentence_counts(test, said)) == Micro(
         1413, 3204, 1607, 703
-    )  # an F1 of 58.7: docs/methods.md
+    )  # an F1 of 58.7: docs/explanation/methods.md

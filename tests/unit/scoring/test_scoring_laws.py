@@ -61,7 +61,7 @@ corpora = st.lists(st.tuples(sentences, sentences), min_size=1, max_size=5)
 
 
 def plain(text: str) -> str:
-    """Return what the rule ``normalised`` compares, as docs/methods.md defines it."""
+    """Return what the rule ``normalised`` compares, as docs/explanation/methods.md defines it."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     letters = [character for character in folded if unicodedata.category(character)[0] not in "PZC"]
     return "".join(letters) or text

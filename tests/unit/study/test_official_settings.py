@@ -181,7 +181,7 @@ def test_fast_presets_say_what_they_trade():
 
 
 def test_the_page_of_differences_has_every_extractor(root):
-    page = (root / "docs" / "differences.md").read_text(encoding="utf-8")
+    page = (root / "docs" / "explanation" / "differences.md").read_text(encoding="utf-8")
     named = Counter(
         label for row in re.findall(r"(?m)^\| ([^|]+) \|", page) for label in row.split(", ")
     )

@@ -109,13 +109,13 @@ def official_instances(
 
 
 def test_an_epoch_of_webnlg_has_the_updates_that_the_authors_code_makes_of_it(real_data, root):
-    """The table of docs/differences.md; entities are numbered, since where they stand plays no
+    """The table of docs/explanation/differences.md; entities are numbered, since where they stand plays no
     part.
     """
     rows = json.loads((real_data / "webnlg" / "train_triples.json").read_text(encoding="utf-8"))
     sentences = [list(dict.fromkeys(map(tuple, row["triple_list"]))) for row in rows]
     page = (
-        (root / "docs" / "differences.md")
+        (root / "docs" / "explanation" / "differences.md")
         .read_text(encoding="utf-8")
         .partition("## Updates per epoch\n")[2]
     )

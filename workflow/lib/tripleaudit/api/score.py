@@ -146,7 +146,7 @@ def score(
     if matching not in applicable(right, guess):
         raise UserError(
             f"--matching {matching}: compares types of entities, but {untyped(right, guess)}; expected files that say "
-            "them (docs/formats.md has which formats do)"
+            "them (docs/reference/formats.md has which formats do)"
         )
     counts = sentence_counts(right, guess, matching)
     strata = stratify(right, SeenTriples(seen)) if seen is not None else []

@@ -127,7 +127,7 @@ def add_reading(parser: argparse.ArgumentParser, files: str = "the files") -> No
         action="append",
         default=[],
         metavar="ROLE=COLUMN",
-        help="which column is what, such as text=sentence,subject=head.word (docs/formats.md)",
+        help="which column is what, such as text=sentence,subject=head.word (docs/reference/formats.md)",
     )
     parser.add_argument(
         "--encoding",

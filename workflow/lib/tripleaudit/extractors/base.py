@@ -1,7 +1,7 @@
 """What every joint extractor is: a ``PreTrainedModel`` that reads padded batches and writes triples
 between spans.
 
-See ``docs/extending.md`` for how to add one.
+See ``docs/howto/extending.md`` for how to add one.
 """
 
 import contextlib

@@ -21,7 +21,7 @@ and tag. Three layouts differ in where an entity's second state and its tail tag
 
 In every layout all subjects rank the tokens alike, so two pairs of one relation in a sentence (A-B
 and C-D without A-D and C-B) have contradictory labels. ``CasRelOwnSubject`` has separate weights
-for the subject and no chain limit; docs/differences.md has the proofs and what share of real gold
+for the subject and no chain limit; docs/explanation/differences.md has the proofs and what share of real gold
 is concerned.
 """
 
@@ -136,7 +136,7 @@ class CasRel(Extractor):
 class CasRelOwnSubject(CasRel):
     """CasRel with separate weights for the subject: ``W h_i + U v_s`` instead of ``W (h_i + v_s)``.
 
-    This is not the published model, and no table calls it CasRel: docs/differences.md says what it
+    This is not the published model, and no table calls it CasRel: docs/explanation/differences.md says what it
     is for.
     """
 

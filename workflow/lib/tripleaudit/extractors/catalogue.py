@@ -72,7 +72,7 @@ DROP_ZERO: Final = (
         **NZ_ONLY,
     ),
 )
-# not the published model: separate weights for the subject (docs/differences.md)
+# not the published model: separate weights for the subject (docs/explanation/differences.md)
 CASREL_OWN_SUBJECT: Final = _of(
     "CasRel",
     10.6,

@@ -9,7 +9,7 @@ weight belongs to a relation: a trained model can be given other relations.
 
 Known from the paper and the published code: the sequence, the three maps of a third of the heads
 each, their gold cells, the loss and the decoder. Reconstructed here, for encoders of any kind
-(``docs/differences.md``): the queries and keys are a layer of their own on the last hidden states,
+(``docs/explanation/differences.md``): the queries and keys are a layer of their own on the last hidden states,
 not those of BERT's last layer, whose scores transformers does not give (only what follows the
 softmax, and that not of every encoder); a relation's embedding is the mean over the subwords of its
 plain name or description, not that of one word chosen by hand; each map has a bias, 0 unless

@@ -20,7 +20,7 @@ from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import read_json, sha256
 from tripleaudit.grescores.systems import StringTriple, System, clean
 
-# Similarity thresholds phi by encoder, for sums of element vectors; docs/grescores.md says how they
+# Similarity thresholds phi by encoder, for sums of element vectors; docs/reference/grescores.md says how they
 # were calibrated.
 PHI = {"minilm": 0.70, "mpnet-base": 0.74, "text-embedding-ada-002": 0.95}
 
@@ -123,7 +123,8 @@ def default_phi(name: str) -> float:
         if known in name.lower():
             return phi
     raise UserError(
-        f"no similarity threshold is known for the embedder {name!r}; set phi (docs/grescores.md says how to choose it)"
+        f"no similarity threshold is known for the embedder {name!r}; set phi "
+        "(docs/reference/grescores.md says how to choose it)"
     )
 
 

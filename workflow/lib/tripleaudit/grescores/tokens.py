@@ -11,7 +11,7 @@ A sentence end matters only because a full stop is a token of its own at the end
 part of its word elsewhere ("Gov. Spitzer" has two tokens if "Gov." is a known abbreviation, else
 three). :func:`sentences` therefore knows the abbreviations that the Punkt model knows and no more.
 Instead of the model's table of 20,000 word frequencies it uses a list of function words;
-``docs/grescores.md`` says on how many texts that makes a difference.
+``docs/reference/grescores.md`` says on how many texts that makes a difference.
 """
 
 import re

@@ -115,13 +115,13 @@ class StudyConfig(Section):
     `training`.
     """
     own_extractors: dict[str, OwnExtractor] = {}
-    """Extractors of your own, name -> path/to/file.py:Class (docs/extending.md)."""
+    """Extractors of your own, name -> path/to/file.py:Class (docs/howto/extending.md)."""
     plugins: list[Text] = []
     """Files, or installed entry points, that add tables, extractors, protocols, matching rules or formats
-    (docs/extending.md)."""
+    (docs/howto/extending.md)."""
     systems: dict[Name, Annotated[System, OrEmpty]] = {}
     """Systems of any kind, by name: stored outputs, programs, classes, language models, trained extractors
-    (docs/systems.md)."""
+    (docs/howto/systems.md)."""
     noising: Noising | None = None
     training: Entry = Training()
     """Settings of every training; an extractor's own settings win over them, both over its
@@ -131,12 +131,12 @@ class StudyConfig(Section):
         Any, form("true, false or a path", bool | Text, {"type": ["boolean", "string"]})
     ] = False
     """Whether each kind of training (extractor, noising, training set) is done once more, with the first seed and twice
-    the epochs, to see whether it had converged: nothing else is made from it (docs/methods.md). Or the
+    the epochs, to see whether it had converged: nothing else is made from it (docs/explanation/methods.md). Or the
     `trainings.json` of a study that has done so: it counts for trainings of the same data, encoder and settings."""
     baselines: Annotated[list[Annotated[str, one_of(lambda: BASELINES, "baseline")]], Unique] = (
         list(BASELINES)
     )
-    """Systems that learn nothing, as rows next to extractors and classifiers (docs/methods.md);
+    """Systems that learn nothing, as rows next to extractors and classifiers (docs/explanation/methods.md);
     [] for none.
     """
     zcc: Zcc = Zcc()

@@ -91,7 +91,7 @@ class Corpus(Section):
     format: Annotated[str, one_of(format_names, "format")] = "auto"
     """Format of the files, see `tripleaudit prepare --help`; auto looks at their content."""
     columns: Columns | None = None
-    """Which column of the files is what, where they are in no known form; see docs/formats.md."""
+    """Which column of the files is what, where they are in no known form; see docs/reference/formats.md."""
     encoding: Text | None = None
     """Encoding of files that are not UTF-8 or UTF-16, such as cp1252."""
     occurrence: Literal["first", "all"] = "first"

@@ -32,7 +32,7 @@ COMMAND, RELATIONS = (
 
 
 class System(Section):
-    """A row of the tables of F1, connected by one key (docs/systems.md); GREScores are about
+    """A row of the tables of F1, connected by one key (docs/howto/systems.md); GREScores are about
     `generative/systems`.
     """
 

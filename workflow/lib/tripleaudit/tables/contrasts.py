@@ -53,7 +53,7 @@ COLUMNS: Final = (
     ),
     *("difference_doubled", "low_doubled", "high_doubled", "outcome"),
 )
-"""Columns of the frame; docs/python.md describes them."""
+"""Columns of the frame; docs/reference/python.md describes them."""
 FEW: Final = "few cases"
 NOTHING_FOUND: Final = "nothing found"
 OPEN: Final = "training not finished"

@@ -13,7 +13,9 @@ UNKNOWN: Final = "not recorded"
 PAPER_ENCODER: Final = (
     "The reported values are those of BERT-base (12 layers, 110 million parameters)."
 )
-PAPER_LAYOUT: Final = "The authors' CasRel and OneRel use the layout marker (docs/differences.md)."
+PAPER_LAYOUT: Final = (
+    "The authors' CasRel and OneRel use the layout marker (docs/explanation/differences.md)."
+)
 
 
 def describe_encoder(fact: Mapping[str, Any]) -> str:

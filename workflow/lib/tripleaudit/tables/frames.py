@@ -75,7 +75,7 @@ def load(folder: str | Path) -> StudyFrames:
 
     Returns:
         An object with the frames ``scores``, ``counts``, ``cells`` and ``contrasts``;
-        docs/python.md describes their columns.
+        docs/reference/python.md describes their columns.
 
     Raises:
         UserError: the folder is no study's.

@@ -92,7 +92,7 @@ class TrainingSettings(Section):
     evaluation_batch_size: Batch = 32
     """Sentences in one forward pass of an evaluation."""
     matching: Annotated[str, one_of(untyped_names, "matching rule")] = "exact"
-    """How validation triples are compared; exact is exact-string (docs/methods.md)."""
+    """How validation triples are compared; exact is exact-string (docs/explanation/methods.md)."""
     select_by: Annotated[str, among(("f1", "f1+entities"))] = "f1"
     """What the best epoch has most of: triple F1, or the sum of it and the F1 of the entities in triples, as pfn
     officially."""

@@ -84,8 +84,8 @@ def contamination(inputs: TableInputs) -> Table:
         "Holm-corrected over the systems; baselines are not tested.",
         "A system that has memorised the triples of the benchmark, from its training set or from pretraining, "
         "loses where names are replaced; so does one that finds the new sentences stranger. The difference alone "
-        "does not distinguish the two (docs/methods.md): compare it with the memorising baseline, which knows "
-        "nothing else, and between systems.",
+        "does not distinguish the two (docs/explanation/methods.md): compare it with the memorising baseline, "
+        "which knows nothing else, and between systems.",
         again
         and "Rearranged: F1 of systems without training on the rearranged test set, most of whose sentences "
         "come from the benchmark's training set; these are other sentences, so there is no pair.",

@@ -73,7 +73,7 @@ def trainings(inputs: TableInputs) -> Table:
         "Rates: the highest ones, of the encoder and of what stands on it. Batch: sentences, or instances, of an "
         "update.",
         *_noising_notes(found),
-        "Layout: where the extractor reads an entity's end (docs/differences.md).",
+        "Layout: where the extractor reads an entity's end (docs/explanation/differences.md).",
         "Lost: gold triples (%) that the training cannot represent: entities without a position in the text or beyond "
         "the longest input, and entities that no tokens or words of the extractor fit.",
         "Best step: of the weights that are used. Minutes: the whole training with its validations.",
