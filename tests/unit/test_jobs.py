@@ -196,7 +196,7 @@ EDITS = {
         NOTHING,
     ),
     "the version": ("__init__.py", ('__version__ = "', '__version__ = "9.'), NOTHING),
-    "the help": ("cli.py", ('"used by the workflow:', '"of the workflow:'), NOTHING),
+    "the help": ("cli.py", ('"Evaluate predictions"', '"Evaluate"'), NOTHING),
     "how plugins are loaded": (
         "core/registries.py",
         ("in absolute:", "in sorted(absolute):"),

@@ -155,7 +155,7 @@ def test_importing_is_light_and_what_it_has_needs_no_torch(tmp_path):
         "assert not [name for name in sys.modules if name.startswith('tripleaudit.')], 'imported at once'\n"
         "sys.modules.update(dict.fromkeys(['torch', 'transformers', 'datasets', 'pandas', 'snakemake']))\n"
         "sides = [[('a', 'r', 'b')], []], [[('a', 'r', 'b')], [('c', 'r', 'd')]]\n"
-        "assert ta.score(*sides).f1 == 2 / 3 and '66.7' in ta.score(*sides)._repr_html_()\n"
+        "assert ta.score(*sides).f1 == 2 / 3 and '66.67' in ta.score(*sides)._repr_html_()\n"
         "from tripleaudit.cli import main\n"
         f"assert [main([name, {path!r}, {path!r}]) for name in ('audit', 'score')] == [0, 0]\n"
         "assert set(ta.__all__) == {'score', 'audit', 'check', 'compare', 'which', 'load'} and callable(ta.which)\n"

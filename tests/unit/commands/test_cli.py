@@ -1,8 +1,11 @@
 """The console command: its help, the steps of the workflow, completion."""
 
 import argparse
+import importlib
 import json
 import os
+import pkgutil
+import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,17 +14,57 @@ from typing import Any
 
 import pytest
 
-from tripleaudit import cli, steps
+from tripleaudit import cli, commands, steps
 
 
-def test_commands_of_users_and_of_the_workflow_stand_apart_in_the_help(capsys):
+def test_help_shows_four_groups_of_commands_and_no_steps(capsys):
     with pytest.raises(SystemExit):
         cli.main(["--help"])
-    users, _, workflow = capsys.readouterr().out.partition("used by the workflow:")
-    assert "\n    audit " in users and "\n    predict " in users
+    text = capsys.readouterr().out
+    assert len(cli.GROUPS) == 4
+    for group in cli.GROUPS:
+        section = text.partition(f"{group.title}:")[2].partition("\n\n")[0]
+        listed = re.findall(r"(?m)^  ([a-z-]+)  ", section)
+        assert listed == list(group.commands)
+        assert section.count("$ tripleaudit ") == 1
     for name in steps.STEPS:
-        assert f"\n  {name} " in workflow
-        assert f"\n    {name} " not in users
+        assert f"  {name} " not in text
+
+
+@pytest.mark.parametrize("group", cli.GROUPS, ids=lambda group: group.title)
+def test_the_example_of_a_group_is_a_command_line_of_it(group):
+    program, command, *options = group.example.split()
+    assert program == "tripleaudit"
+    assert command in group.commands
+    cli.build_parser(command).parse_args([command, *options])
+
+
+def test_every_command_module_is_listed():
+    files = pkgutil.iter_modules(commands.__path__)
+    modules = [importlib.import_module(f"tripleaudit.commands.{file.name}") for file in files]
+    names = {
+        module.__name__.rpartition(".")[2].replace("_", "-")
+        for module in modules
+        if hasattr(module, "configure")
+    }
+    assert names == {name for group in cli.GROUPS for name in group.commands}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("corpora", "webnlg"),
+        ("extractors", "casrel"),
+        ("studies", "demo"),
+        ("systems", "endpoint"),
+        ("tables", "type-f1"),
+        ("profiles", "slurm"),
+    ],
+)
+def test_names_are_listed_with_a_description(kind, name, capsys):
+    assert cli.main(["list", kind]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(re.match(rf"{name}  +\S", line) for line in lines)
 
 
 @pytest.mark.parametrize("command", ["bundle", "gold-noise"])

@@ -62,7 +62,8 @@ def test_stratum_without_sentences_shows_a_gap(
         json.dumps([{"text": "Bob saw Rome", "triple_list": [["Bob", "saw", "Rome"]]}])
     )
     assert main(["score", str(stored), str(stored), "--train", str(train)]) == 0
-    rows = {line.split("  ")[0]: line.split() for line in capsys.readouterr().out.splitlines()[3:]}
+    lines = capsys.readouterr().out.splitlines()[3:]
+    rows = {line.strip().split("  ")[0]: line.split() for line in lines if line}
     assert rows["Entirely seen"][2:] == ["0", "–", "–", "–", "0", "0", "0"]
     assert rows["Unseen"][1:] == ["1", "0.00", "0.00", "0.00", "0", "1", "1"]
 

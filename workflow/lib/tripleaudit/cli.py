@@ -1,21 +1,23 @@
-"""The console command: finds a command by its name and runs it.
+"""Console command that finds a command by its name and runs it.
 
 A command is a module of :mod:`tripleaudit.commands` with ``HELP`` (one line), ``configure(parser)``
-and ``run(args) -> int | None``, or a step, which only the workflow calls
-(:mod:`tripleaudit.steps`). ``--plugin FILE`` before the name of a command adds what a file brings
-(:mod:`tripleaudit.core.registries`).
+and ``run(args) -> int | None``, listed in :data:`GROUPS`. The workflow also calls steps
+(:mod:`tripleaudit.steps`), which ``--help`` leaves out. ``--plugin FILE`` before the name of a
+command loads what a file adds (:mod:`tripleaudit.core.registries`).
 
-Only the module of the command at hand is imported, and modules import nothing heavy at the top.
-What is done here finds a command and hands it its arguments as they are; it counts to no result, so
-nothing that could alter one belongs here.
+Only the module of the called command is imported, and modules import nothing heavy at the top.
+Results must not depend on this module: it passes arguments on unchanged, and no digest of a job's
+code counts it.
 """
 
 import argparse
 import importlib
 import os
-import pkgutil
 import sys
+import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
+from types import ModuleType
 from typing import NoReturn
 
 from tripleaudit import __version__, commands
@@ -25,89 +27,127 @@ from tripleaudit.core.errors import UserError, hint
 from tripleaudit.core.registries import use_plugins
 from tripleaudit.steps import STEPS, add_step
 
+
+@dataclass(frozen=True)
+class Group:
+    """Commands for one purpose, with an example of how to start."""
+
+    title: str
+    example: str
+    commands: tuple[str, ...]
+
+
+GROUPS = (
+    Group(
+        "Evaluate predictions",
+        "tripleaudit score test.jsonl predictions.jsonl --train train.jsonl",
+        ("score", "compare", "which", "relations", "gre-score", "gre-lda", "minea", "needles"),
+    ),
+    Group(
+        "Inspect and prepare data",
+        "tripleaudit check train.jsonl valid.jsonl test.jsonl",
+        ("check", "audit", "split", "prepare", "export", "fetch"),
+    ),
+    Group(
+        "Run studies",
+        "tripleaudit run demo --cores 2",
+        ("run", "validate", "list", "estimate", "report", "verify", "config-reference"),
+    ),
+    Group(
+        "Train and extract",
+        "tripleaudit extract models/casrel --input texts.txt --json",
+        ("train", "predict", "extract", "collection", "train-mlm"),
+    ),
+)
 REMOVED_COMMANDS = {
     "bundle": "zip the folder of the study, or publish it with `hf upload`",
     "gold-noise": "check counts suspicious gold triples",
 }
 """Removed command -> what replaces it."""
+HELP_INDENT = 20
+HELP_WIDTH = 100
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong with a command line in one sentence, without the list of all its
-    options.
-    """
+    """Parser whose errors are one sentence without the list of all options."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"error: {message}; {self.prog} --help explains it\n")
 
 
 def command_names() -> list[str]:
-    """Return the names of the commands that users and the workflow have: modules of ``commands``
-    and steps.
-    """
-    return [
-        *(info.name.replace("_", "-") for info in pkgutil.iter_modules(commands.__path__)),
-        *STEPS,
-    ]
+    """Return the names of all commands and steps."""
+    return [name for group in GROUPS for name in group.commands] + list(STEPS)
 
 
 def build_parser(name: str | None = None) -> argparse.ArgumentParser:
-    """Return the parser of all commands, or, where ``name`` is a command, of this one alone."""
+    """Return the parser of all commands, or only of the command or step ``name``."""
     parser = Parser(
         prog="tripleaudit",
-        description="Audit relational-triple extraction.",
+        description="Audit relational triple extraction.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="tripleaudit [--plugin FILE] COMMAND ...",
     )
     parser.add_argument("--version", action="version", version=f"tripleaudit {__version__}")
-    text = "a file, or an installed entry point, that adds tables, formats, …; may be repeated"
+    text = "a file or installed entry point that adds tables, formats, ...; may be repeated"
     parser.add_argument("--plugin", action="append", metavar="FILE", help=text)
     subparsers = parser.add_subparsers(
-        dest="command", required=True, metavar="COMMAND", title="commands"
+        prog="tripleaudit", dest="command", required=True, metavar="COMMAND", help=argparse.SUPPRESS
     )
-    internal = {}
-    named = command_names()
-    for command in [name] if name in named else sorted(named):
-        if command in STEPS:
-            internal[command] = STEPS[command].help
-            if name == command:
-                add_step(
-                    subparsers.add_parser(command, description=STEPS[command].help),
-                    STEPS[command].function,
-                )
-        else:
-            module = importlib.import_module(f"{commands.__name__}.{command.replace('-', '_')}")
-            subparser = subparsers.add_parser(command, help=module.HELP, description=module.HELP)
+    if name in STEPS:
+        step = STEPS[name]
+        add_step(subparsers.add_parser(name, description=step.help), step.function)
+        return parser
+    known = name in command_names()
+    paragraphs = []
+    for group in GROUPS:
+        chosen = [command for command in group.commands if name == command or not known]
+        if not chosen:
+            continue
+        lines = [f"{group.title}:", f"  $ {group.example}"]
+        for command in chosen:
+            module = command_module(command)
+            subparser = subparsers.add_parser(command, description=module.HELP)
             module.configure(subparser)
             subparser.set_defaults(run=module.run)
-    parser.epilog = "used by the workflow:\n" + "\n".join(
-        f"  {name:<24}{text}" for name, text in internal.items()
-    )
+            lines.append(_help_entry(command, module.HELP))
+        paragraphs.append("\n".join(lines))
+    paragraphs.append("tripleaudit COMMAND --help shows the options of a command")
+    parser.epilog = "\n\n".join(paragraphs)
     return parser
+
+
+def command_module(command: str) -> ModuleType:
+    """Import the module of a command."""
+    return importlib.import_module(f"{commands.__name__}.{command.replace('-', '_')}")
+
+
+def _help_entry(command: str, text: str) -> str:
+    """Return one command with its description, wrapped and indented."""
+    return textwrap.fill(
+        text,
+        HELP_WIDTH,
+        initial_indent=f"  {command}".ljust(HELP_INDENT),
+        subsequent_indent=" " * HELP_INDENT,
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; print a :class:`UserError` as one line and return 1."""
-    argv = sys.argv[1:] if argv is None else list(argv)
+    arguments = sys.argv[1:] if argv is None else list(argv)
     command = None
     try:
-        plugins = []
-        while (
-            argv[:1] == ["--plugin"] and len(argv) > 1 or argv and argv[0].startswith("--plugin=")
-        ):
-            _, equals, file = argv.pop(0).partition("=")
-            plugins.append(file if equals else argv.pop(0))
+        plugins, arguments = split_plugins(arguments)
         use_plugins(plugins)
-        command = argv[0] if argv else None
-        if command and not command.startswith("-") and command not in (known := command_names()):
-            if command in REMOVED_COMMANDS:
-                raise UserError(f"{command}: this command was removed; {REMOVED_COMMANDS[command]}")
-            raise UserError(f"unknown command {command!r}{hint(command, known)}")
+        command = arguments[0] if arguments else None
+        if command and not command.startswith("-"):
+            check_command(command)
         parser = build_parser(command)
-        if "_ARGCOMPLETE" in os.environ:  # a shell asks how a command line goes on
+        if "_ARGCOMPLETE" in os.environ:  # a shell asks for completions
             import argcomplete
 
             argcomplete.autocomplete(parser)
-        args = parser.parse_args(argv)
+        args = parser.parse_args(arguments)
         check_paths(vars(args))
         with files.reading_else_as(getattr(args, "encoding", None)):
             outputs.claim_options(command or "", vars(args))
@@ -117,20 +157,57 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    except (
-        BrokenPipeError
-    ):  # the reader of our output went away, as in `tripleaudit audit … | head`
+    except BrokenPipeError:  # the reader of the output closed it, as `head` does
         sys.stderr.close()
         return 0
     except Exception as error:
-        message = storage.sentence(error)
-        if isinstance(error, ModuleNotFoundError):
-            from tripleaudit.core import extras
-
-            message = extras.advice(error, command or "")
-        if message is None and isinstance(error, OSError) and error.filename is not None:
-            message = f"{str(error.filename)[:200]}: {error.strerror}"
+        message = explain(error, command or "")
         if message is None:
             raise
         print(f"error: {message}", file=sys.stderr)
         return 1
+
+
+def split_plugins(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """Return the values of leading ``--plugin`` options, and the arguments behind them."""
+    plugins = []
+    rest = arguments
+    while rest:
+        option, equals, value = rest[0].partition("=")
+        if option != "--plugin":
+            break
+        if equals:
+            plugins.append(value)
+            rest = rest[1:]
+        elif len(rest) > 1:
+            plugins.append(rest[1])
+            rest = rest[2:]
+        else:
+            break
+    return plugins, rest
+
+
+def check_command(command: str) -> None:
+    """Refuse a name that is no command.
+
+    Raises:
+        UserError: the command was removed or never existed.
+    """
+    names = command_names()
+    if command in names:
+        return
+    if command in REMOVED_COMMANDS:
+        raise UserError(f"{command}: this command was removed; {REMOVED_COMMANDS[command]}")
+    raise UserError(f"unknown command {command!r}{hint(command, names)}")
+
+
+def explain(error: Exception, command: str) -> str | None:
+    """Return one sentence about an expected failure; None for a defect of the program."""
+    message = storage.sentence(error)
+    if isinstance(error, ModuleNotFoundError):
+        from tripleaudit.core import extras
+
+        message = extras.advice(error, command)
+    if message is None and isinstance(error, OSError) and error.filename is not None:
+        message = f"{str(error.filename)[:200]}: {error.strerror}"
+    return message

@@ -68,7 +68,7 @@ class CompareResult(Result):
         ]
 
     def __str__(self) -> str:
-        return comparison_page.to_page(self.comparison, "md", SHOWN)
+        return comparison_page.to_terminal(self.comparison, SHOWN)
 
 
 def compare(

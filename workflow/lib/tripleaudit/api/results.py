@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from tripleaudit.tables.cells import Table
 
+MAX_ROWS_IN_TEXT = 10
+"""Relations and other rows of one group that a terminal shows; ``--json`` has all."""
+
 
 class Result(BaseModel):
     """A result; ``print`` shows it as its command does, a notebook as tables."""
@@ -46,6 +49,12 @@ class Result(BaseModel):
     def notes(self) -> list[str]:
         """Return what stands under the table of a notebook."""
         return []
+
+    def __str__(self) -> str:
+        """Return the tables as a terminal shows them."""
+        from tripleaudit.tables.render import to_text
+
+        return "\n\n".join(to_text(table, MAX_ROWS_IN_TEXT) for table in self.tables())
 
     def tables(self) -> "Sequence[Table]":
         """Return the tables that a notebook shows: the rows, with fractions in percent."""

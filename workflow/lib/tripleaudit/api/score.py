@@ -17,10 +17,13 @@ from tripleaudit.scoring.parts import Part, by_cardinality, by_relation, describ
 from tripleaudit.scoring.relation_names import renamed
 from tripleaudit.scoring.sides import load_pair
 from tripleaudit.scoring.why import hints
+from tripleaudit.tables.cells import Cell, Column, Row, Table
 from tripleaudit.tables.labels import TYPES
-from tripleaudit.tables.render.escape import clean
 
-SHOWN = 10
+COLUMNS = tuple(
+    Column(label)
+    for label in ("Sentences", "Precision", "Recall", "F1", "Correct", "Predicted", "Gold")
+)
 
 
 class ScoreResult(Result):
@@ -66,32 +69,24 @@ class ScoreResult(Result):
         ]
 
     def notes(self) -> list[str]:
-        return [f"Matching: {self.matching}; 95 % intervals over sentences.", *self.hints]
-
-    def __str__(self) -> str:
-        lines = [
-            f"Matching: {self.matching}; triples are sets within a sentence; 95 % intervals over sentences."
-        ]
+        notes = [f"Note: {hint}" for hint in self.hints]
         if self.map:
-            lines.append(
-                f"{self.renamed} predicted triples are renamed by a map of {len(self.map)} relations."
+            size = len(self.map)
+            notes.insert(
+                0, f"{self.renamed} predicted triples are renamed by a map of {size} relations."
             )
-        lines += [
-            "",
-            *_part("", {"All": self.micro}),
-            *(f"Note: {clean(hint)}" for hint in self.hints),
-        ]
-        if self.strata:
-            lines += [
-                "",
-                *_part("Stratum", {TYPES[name]: scores for name, scores in self.strata.items()}),
-            ]
-        lines += ["", *_part("Gold triples", self.cardinality)]
-        first = {clean(name): self.relations[name] for name in list(self.relations)[:SHOWN]}
-        lines += ["", *_part("Relation", first)]
-        if len(self.relations) > SHOWN:
-            lines.append(f"… and {len(self.relations) - SHOWN} more relations (--json has all)")
-        return "\n".join(lines)
+        return notes
+
+    def tables(self) -> list[Table]:
+        rows = [_row("All", self.micro)]
+        rows += [_row(TYPES[name], part, "Stratum") for name, part in self.strata.items()]
+        rows += [_row(name, part, "Gold triples") for name, part in self.cardinality.items()]
+        rows += [_row(name, part, "Relation") for name, part in self.relations.items()]
+        caption = (
+            f"Matching: {self.matching}; triples are sets within a sentence; "
+            "95 % intervals over sentences."
+        )
+        return [Table("score", caption, COLUMNS, rows, notes=self.notes())]
 
 
 def score(
@@ -178,21 +173,22 @@ def score(
     )
 
 
-def _part(title: str, parts: Mapping[str, Scores]) -> list[str]:
-    width = max([16, *(len(name) + 2 for name in parts)])
-    head = f"{'Sentences':>9}{'Precision':>22}{'Recall':>22}{'F1':>22}{'Correct':>9}{'Predicted':>11}{'Gold':>7}"
-    lines = [f"{title:<{width}}{head}"]
-    for name, scores in parts.items():
-        cells = "".join(f"{_cell(scores.row(), metric):>22}" for metric in METRICS)
-        counts = f"{scores.correct:>9}{scores.predicted:>11}{scores.gold:>7}"
-        lines.append(f"{name:<{width}}{scores.sentences:>9}{cells}{counts}")
-    return lines
+def _row(label: str, scores: Scores, group: str = "") -> Row:
+    """Return the scores of some sentences as a row of a table."""
+    values = scores.row()
+    metrics = [
+        _score_cell(values[metric], values[f"{metric}_low"], values[f"{metric}_high"])
+        for metric in METRICS
+    ]
+    counts = [Cell(count, digits=0) for count in (scores.correct, scores.predicted, scores.gold)]
+    return Row(label, [Cell(scores.sentences, digits=0), *metrics, *counts], group)
 
 
-def _cell(row: Mapping[str, Any], metric: str) -> str:
-    if row[metric] is None:
-        return "–"
-    low, high = row[f"{metric}_low"], row[f"{metric}_high"]
-    return f"{100 * row[metric]:.2f}" + (
-        "" if low is None else f" [{100 * low:.1f}, {100 * high:.1f}]"
-    )
+def _score_cell(value: float | None, low: float | None, high: float | None) -> Cell:
+    """Return a score in percent with two decimals, its interval with one."""
+    if value is None:
+        return Cell()
+    text = f"{100 * value:.2f}"
+    if low is None or high is None:
+        return Cell(100 * value, text=text)
+    return Cell(100 * value, text=text, low=100 * low, high=100 * high)

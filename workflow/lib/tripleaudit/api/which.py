@@ -22,11 +22,24 @@ from tripleaudit.scoring.matching import applicable, check_matching, sentence_co
 from tripleaudit.scoring.parts import described
 from tripleaudit.scoring.sides import load_pair
 from tripleaudit.scoring.significance import ALPHA, holm
-from tripleaudit.tables.render.escape import clean
+from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.unread_answers import UNREAD, UnreadAnswers, count_unread
 
 log = logging.getLogger(__name__)
 SETTINGS = ("closed", "semi-open", "open")
+COLUMNS = tuple(
+    Column(label)
+    for label in (
+        "F1",
+        "Precision",
+        "Recall",
+        "To the best",
+        "p",
+        "Unread",
+        "Money",
+        "Seconds",
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -117,36 +130,21 @@ class WhichResult(Result):
         }
 
     def notes(self) -> list[str]:
-        return [self.conclusion]
-
-    def __str__(self) -> str:
-        width = max([14, *(len(clean(row.name)) + 2 for row in self.ranked)])
-        costs = [self._costs(row) for row in self.ranked]
-        lines = [
-            f"{self.sentences} sentences, {self.triples} triples; matching: {self.matching}; "
-            "95 % intervals over sentences",
-            "",
-            f"{'':{width}}{'F1':>20}{'Precision':>11}{'Recall':>8}{'To the best':>24}{'p':>8}"
-            f"{'Unread':>10}{'Money':>10}{'Seconds':>9}",
-        ]
-        for row, cost in zip(self.ranked, costs, strict=True):
-            lines.append(
-                f"{clean(row.name):{width}}{_scores_of(row)}{_difference_of(row)}{cost}".rstrip()
-            )
+        notes = []
         if any(row.mostly_unread for row in self.ranked):
-            lines += [
-                "",
-                f"{UNREAD}: more than half of the answers were truncated, refused or unreadable; not ranked",
-            ]
-        lines += ["", self.conclusion]
-        return "\n".join(lines)
+            notes.append(
+                f"{UNREAD}: more than half of the answers were truncated, refused or unreadable; "
+                "not ranked"
+            )
+        return [*notes, self.conclusion]
 
-    @staticmethod
-    def _costs(row: Ranked) -> str:
-        unread = "–" if row.answers is None else f"{row.unread} of {row.answers}"
-        money = "–" if not row.money else f"{row.money:.4f}"
-        seconds = "–" if row.seconds is None else f"{row.seconds:.1f}"
-        return f"{unread:>10}{money:>10}{seconds:>9}"
+    def tables(self) -> list[Table]:
+        caption = (
+            f"{self.sentences} sentences, {self.triples} triples; matching: {self.matching}; "
+            "95 % intervals over sentences"
+        )
+        rows = [Row(row.name, [*_score_cells(row), *_cost_cells(row)]) for row in self.ranked]
+        return [Table("which", caption, COLUMNS, rows, notes=self.notes())]
 
 
 def which(
@@ -394,19 +392,24 @@ def _is_shown(row: Ranked) -> bool:
     )
 
 
-def _scores_of(row: Ranked) -> str:
+def _score_cells(row: Ranked) -> list[Cell]:
+    """Return F1, precision, recall, the difference to the best model and its p-value."""
     if row.scores is None:
-        return f"{'no scores':>20}{'–':>11}{'–':>8}"
-    bounds = row.scores.intervals.get("f1")
-    interval = f" [{100 * bounds[0]:.1f}, {100 * bounds[1]:.1f}]" if bounds else ""
-    f1 = f"{100 * row.scores.f1:.1f}{UNREAD if row.mostly_unread else ''}{interval}"
-    return f"{f1:>20}{100 * row.scores.precision:>11.1f}{100 * row.scores.recall:>8.1f}"
-
-
-def _difference_of(row: Ranked) -> str:
+        return [Cell(text="no scores"), *[Cell()] * 4]
+    values = row.scores.row()
+    mark = UNREAD if row.mostly_unread else ""
+    f1 = Cell(values["f1"], digits=3, low=values["f1_low"], high=values["f1_high"], mark=mark)
+    cells = [f1.percent()]
+    cells += [Cell(100 * score) for score in (row.scores.precision, row.scores.recall)]
     if row.behind is None:
-        return f"{'':>24}{'':>8}"
-    interval = ""
-    if row.behind_low is not None and row.behind_high is not None:
-        interval = f" [{100 * row.behind_low:.1f}, {100 * row.behind_high:.1f}]"
-    return f"{f'{100 * row.behind:+.1f}{interval}':>24}{row.p:>8.4f}"
+        return [*cells, Cell(text=""), Cell(text="")]
+    low, high = row.behind_low, row.behind_high
+    behind = Cell(row.behind, digits=3, low=low, high=high).percent()
+    signed = number(100 * row.behind, 1, sign=True)
+    return [*cells, replace(behind, text=signed), Cell(row.p, digits=4)]
+
+
+def _cost_cells(row: Ranked) -> list[Cell]:
+    """Return unread answers, money and seconds."""
+    unread = Cell() if row.answers is None else Cell(text=f"{row.unread} of {row.answers}")
+    return [unread, Cell(row.money or None, digits=4), Cell(row.seconds)]

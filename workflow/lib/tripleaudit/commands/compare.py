@@ -1,17 +1,18 @@
-"""``tripleaudit compare``: what changed from one prediction file, result folder or study to
-another.
-"""
+"""``tripleaudit compare``: differences between two prediction files, result folders or studies."""
 
 import argparse
-import sys
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tripleaudit.commands.printer import add_json, print_error, print_result
 from tripleaudit.core.arguments import BELOW, RESAMPLES, SEED, Real, Whole, add_missing, add_reading
 
 if TYPE_CHECKING:
+    from tripleaudit.api.compare import CompareResult
     from tripleaudit.exchange.differences import Difference
 
+PAGE_ENDINGS = (".json", ".md", ".html")
 HELP = (
     "compare two prediction files, result folders or studies: tests, intervals, changed sentences"
 )
@@ -48,9 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--show", type=Whole(), default=10, metavar="N", help="changed sentences to print (10)"
     )
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object, all changed sentences included"
-    )
+    add_json(parser)
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="write everything to a file .json, .md or .html"
     )
@@ -68,18 +67,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    import json
-
     from tripleaudit.api.compare import compare
     from tripleaudit.core.errors import UserError
-    from tripleaudit.core.files import atomic_write
     from tripleaudit.corpora.readers.records import parse_columns
-    from tripleaudit.exchange.comparison_page import to_page
+    from tripleaudit.exchange.comparison_page import to_terminal
 
     if args.significant and args.fail_below is None:
         raise UserError("--significant: has no meaning without --fail-below POINTS")
-    form = args.out.suffix.lstrip(".") if args.out else ""
-    if args.out and form not in ("json", "md", "html"):
+    if args.out and args.out.suffix not in PAGE_ENDINGS:
         raise UserError(f"--out {args.out}: expected a file that ends in .json, .md or .html")
     result = compare(
         args.first,
@@ -94,19 +89,9 @@ def run(args: argparse.Namespace) -> int:
         shuffles=args.shuffles,
         seed=args.seed,
     )
-    found = result.comparison
     if args.out:
-        with atomic_write(args.out) as stream:
-            stream.write(
-                json.dumps(result.to_json(), ensure_ascii=False)
-                if form == "json"
-                else to_page(found, form)
-            )
-    print(
-        json.dumps(result.to_json(), ensure_ascii=False, indent=2)
-        if args.json
-        else to_page(found, "md", args.show)
-    )
+        write_page(result, args.out)
+    print_result(result, args.json, to_terminal(result.comparison, args.show))
     if args.fail_below is None:
         return 0
     below = [
@@ -114,17 +99,25 @@ def run(args: argparse.Namespace) -> int:
     ]
     for pair in below:
         name = f"{pair.name}: " if pair.name else ""
-        print(
-            f"error: {name}{describe_change(pair.total)} (allowed: {args.fail_below:g})",
-            file=sys.stderr,
-        )
+        print_error(f"{name}{describe_change(pair.total)} (allowed: {args.fail_below:g})")
     return BELOW if below else 0
 
 
+def write_page(result: "CompareResult", path: Path) -> None:
+    """Write everything as JSON, Markdown or HTML, by the ending of the file."""
+    from tripleaudit.core.files import atomic_write
+    from tripleaudit.exchange.comparison_page import to_page
+
+    if path.suffix == ".json":
+        text = json.dumps(result.to_json(), ensure_ascii=False)
+    else:
+        text = to_page(result.comparison, path.suffix.lstrip("."))
+    with atomic_write(path) as stream:
+        stream.write(text)
+
+
 def is_below(difference: "Difference", points: float, significant: bool) -> bool:
-    """Whether F1 changed by less than so many points; ``significant`` asks that of its whole
-    interval.
-    """
+    """Return whether F1, or with ``significant`` its whole interval, changed by less than points."""
     if not significant:
         return 100 * difference.change() < points
     return difference.bounds is not None and 100 * difference.bounds["f1"].high < points

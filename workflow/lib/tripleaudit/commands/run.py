@@ -15,7 +15,7 @@ FAILED_SYSTEMS = 3
 """Exit code of a study that was made but in which a system has no scores, such as one whose
 budget was used up.
 """
-HELP = "Run a study in this folder: results/<study>/report.html and what it is made from."
+HELP = "run a study and write results/<study>/report.html"
 PLACED = ("-c", "--cores", "-j", "--jobs", "--profile", "--workflow-profile", "-e", "--executor")
 PROFILES = ("--workflow-profile", "--profile")
 ELSEWHERE = {

@@ -1,15 +1,12 @@
-"""``tripleaudit score``: P, R and F1 of predictions with intervals, in parts, and why they may
-be low.
-"""
+"""``tripleaudit score``: precision, recall and F1 with intervals, and reasons for low scores."""
 
 import argparse
-import json
-import sys
 
+from tripleaudit.commands.printer import add_json, check_limit, print_result
 from tripleaudit.core.arguments import BELOW, RESAMPLES, SEED, Real, add_missing, add_sides
 
 HELP = (
-    "score predicted triples against gold triples, in all and by relation, cardinality and stratum"
+    "score predicted triples against gold triples, overall and by relation, cardinality and stratum"
 )
 
 
@@ -33,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE|NAME=RELATION",
-        help="name predicted relations as a map says (tripleaudit relations proposes one)",
+        help="rename predicted relations by a map (tripleaudit relations proposes one)",
     )
     parser.add_argument(
         "--fail-under",
@@ -47,9 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=SEED, default=0, metavar="S", help="of the resampling (default: 0)"
     )
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object instead of tables"
-    )
+    add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -71,11 +66,5 @@ def run(args: argparse.Namespace) -> int:
         bootstrap=args.bootstrap,
         seed=args.seed,
     )
-    print(json.dumps(result.to_json(), ensure_ascii=False, indent=2) if args.json else result)
-    if args.fail_under is None or 100 * result.f1 >= args.fail_under:
-        return 0
-    print(
-        f"error: F1 is {100 * result.f1:.1f}, below --fail-under {args.fail_under:g}",
-        file=sys.stderr,
-    )
-    return BELOW
+    print_result(result, args.json)
+    return check_limit("F1", result.f1, args.fail_under)

@@ -1,10 +1,9 @@
 """``tripleaudit which``: the models of a list ranked by their F1 on a gold set."""
 
 import argparse
-import json
-import sys
 from pathlib import Path
 
+from tripleaudit.commands.printer import add_json, check_limit, print_error, print_result
 from tripleaudit.core.arguments import (
     BELOW,
     NUMBER,
@@ -84,9 +83,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=SEED, default=0, metavar="S", help="of the resampling (default: 0)"
     )
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object instead of the table"
-    )
+    add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -117,20 +114,14 @@ def run(args: argparse.Namespace) -> int:
         bootstrap=args.bootstrap,
         seed=args.seed,
     )
-    print(json.dumps(result.to_json(), ensure_ascii=False, indent=2) if args.json else result)
+    print_result(result, args.json)
     for row in result.ranked:
         if row.failed:
-            print(f"error: {row.name}: {row.failed}", file=sys.stderr)
-    if result.best is None or result.best.scores is None:
+            print_error(f"{row.name}: {row.failed}")
+    best = result.best
+    if best is None or best.scores is None:
         return 1
-    f1 = 100 * result.best.scores.f1
-    if args.fail_under is not None and f1 < args.fail_under:
-        print(
-            f"error: F1 of {result.best.name} is {f1:.1f}, below --fail-under {args.fail_under:g}",
-            file=sys.stderr,
-        )
-        return BELOW
-    return 0
+    return check_limit(f"F1 of {best.name}", best.scores.f1, args.fail_under)
 
 
 def _named_files(items: list[str]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """A comparison as Markdown or a page of HTML."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +13,7 @@ from tripleaudit.protocols.strata import STRATA
 from tripleaudit.scoring.significance import ALPHA
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.grid import mark_notes
-from tripleaudit.tables.render import escape, to_markdown
+from tripleaudit.tables.render import escape, to_markdown, to_text
 from tripleaudit.tables.render.escape import clean
 from tripleaudit.tables.render.markup import templates
 
@@ -51,30 +51,45 @@ def details(pair: Compared, most_relations: int | None = None) -> Table:
     return Table("details", pair.name or "All runs", COLUMNS, rows, "", "", notes=notes)
 
 
-def to_page(result: Comparison, form: str, show: int | None = None) -> str:
-    """Everything as ``md`` or ``html``; with ``show``, the ``md`` of a terminal.
-
-    There, of several pairs only the overview; of one, the relations that changed most, and ``show``
-    sentences.
-    """
-    most = MOST_SENTENCES // max(1, len(result.pairs)) if show is None else show
-    relations = None if show is None else RELATIONS_IN_TEXT
-    pairs = result.pairs if show is None or len(result.pairs) == 1 else ()
-    language = {"html": escape.html, "md": escape.markdown if show is None else clean}[form]
-    text = (
-        templates(TEMPLATES, language)
-        .get_template(f"comparison.{form}")
-        .render(
-            overview=overview(result),
-            pairs=[
-                (pair, details(pair, relations), _heading(pair, most), (pair.changed or ())[:most])
-                for pair in pairs
-            ],
-            runs=_runs,
-            to_markdown=lambda table: Markup(to_markdown(table).strip()),
-        )
-    )
+def to_page(result: Comparison, form: str) -> str:
+    """Return everything as ``md`` or ``html``."""
+    max_sentences = MOST_SENTENCES // max(1, len(result.pairs))
+    language = {"html": escape.html, "md": escape.markdown}[form]
+    pairs = [(pair, details(pair), max_sentences) for pair in result.pairs]
+    text = _render(result, form, language, pairs)
     return text.encode("ascii", "xmlcharrefreplace").decode("ascii") if form == "html" else text
+
+
+def to_terminal(result: Comparison, max_sentences: int) -> str:
+    """Return the text of a terminal.
+
+    Of several pairs it has the overview only; of one pair the relations that changed most, and
+    ``max_sentences`` changed sentences.
+    """
+    pairs = result.pairs if len(result.pairs) == 1 else ()
+    shown = [(pair, details(pair, RELATIONS_IN_TEXT), max_sentences) for pair in pairs]
+    return _render(result, "txt", clean, shown).rstrip()
+
+
+def _render(
+    result: Comparison,
+    form: str,
+    language: Callable[[str], str],
+    pairs: Sequence[tuple[Compared, Table, int]],
+) -> str:
+    """Return a template filled with the overview, and of each pair its details and sentences."""
+    template = templates(TEMPLATES, language).get_template(f"comparison.{form}")
+    sections = [
+        (pair, table, _heading(pair, limit), (pair.changed or ())[:limit])
+        for pair, table, limit in pairs
+    ]
+    return template.render(
+        overview=overview(result),
+        pairs=sections,
+        runs=_runs,
+        to_markdown=lambda table: Markup(to_markdown(table).strip()),
+        to_text=lambda table: Markup(to_text(table)),
+    )
 
 
 def _cells(one: Difference, marks: tuple[str, str]) -> tuple[Cell, ...]:

@@ -9,11 +9,21 @@ from tripleaudit.tables.render.json_form import to_json
 from tripleaudit.tables.render.latex_form import to_latex
 from tripleaudit.tables.render.markdown_form import to_markdown
 from tripleaudit.tables.render.markup import to_html
+from tripleaudit.tables.render.text_form import to_text
 
 FORMS = {"csv": to_csv, "md": to_markdown, "tex": to_latex, "html": to_html, "json": to_json}
 """File ending -> renderer."""
 
-__all__ = ["FORMS", "to_csv", "to_html", "to_json", "to_latex", "to_markdown", "write_table"]
+__all__ = [
+    "FORMS",
+    "to_csv",
+    "to_html",
+    "to_json",
+    "to_latex",
+    "to_markdown",
+    "to_text",
+    "write_table",
+]
 
 
 def write_table(table: Table, prefix: str | Path) -> list[Path]:

@@ -1,0 +1,52 @@
+"""Printer of the commands that show a result: ``score``, ``compare`` and ``which``."""
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from tripleaudit.core.arguments import BELOW
+
+if TYPE_CHECKING:
+    from tripleaudit.api.results import Result
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json``."""
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object with all rows instead of tables"
+    )
+
+
+def print_result(result: "Result", as_json: bool, text: str = "") -> None:
+    """Print a result as JSON or as text.
+
+    Args:
+        result: the result.
+        as_json: whether ``--json`` was given.
+        text: the text to print; by default the result's own.
+    """
+    if as_json:
+        print(json.dumps(result.to_json(), ensure_ascii=False, indent=2))
+    else:
+        print(text or result)
+
+
+def print_error(message: str) -> None:
+    """Print one error to standard error."""
+    print(f"error: {message}", file=sys.stderr)
+
+
+def check_limit(subject: str, f1: float, limit: float | None) -> int:
+    """Return the exit code of ``--fail-under``, and print the F1 that is below it.
+
+    Args:
+        subject: what the F1 belongs to, such as ``F1 of gpt-4o``.
+        f1: fraction.
+        limit: percent; None for no limit.
+    """
+    percent = 100 * f1
+    if limit is None or percent >= limit:
+        return 0
+    print_error(f"{subject} is {percent:.1f}, below --fail-under {limit:g}")
+    return BELOW
