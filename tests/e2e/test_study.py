@@ -5,11 +5,9 @@ import shutil
 
 import pytest
 
-from support.contradictions import contradictions
 from support.latex import check_fits, needs_pdflatex
 from support.shared import shared
 from support.workflow import change, planned, ran, write_study
-from tripleaudit.tables.render.json_form import read_table
 
 pytestmark = pytest.mark.slow
 
@@ -44,14 +42,6 @@ def test_every_table_is_made_in_four_forms(finished):
     for name in STATISTICS | RESULTS:
         for form in ("csv", "md", "tex", "html"):
             assert (tables / f"{name}.{form}").stat().st_size > 30, f"{name}.{form}"
-
-
-def test_no_two_statements_of_a_finished_study_contradict_each_other(finished):
-    tables = [
-        read_table(path)
-        for path in sorted((finished / "results" / "small" / "tables").glob("*.json"))
-    ]
-    assert contradictions(tables) == []
 
 
 @needs_pdflatex

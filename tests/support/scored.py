@@ -186,13 +186,8 @@ def keys_of(*of: object) -> dict:
 
 
 def told(table: Table) -> str:
-    """All that a reader is told by a table: question, answer, lead, and the table with its
-    notes.
-    """
-    said = {"question": table.question, "answer": table.answer, "lead": table.lead}
-    return "".join(f"{name}: {text}\n\n" for name, text in said.items() if text) + to_markdown(
-        table
-    )
+    """Return a table with its heading and notes as text."""
+    return f"question: {table.question}\n\n{to_markdown(table)}"
 
 
 def tables_of(

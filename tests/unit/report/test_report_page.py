@@ -13,14 +13,13 @@ from tripleaudit.core.files import write_jsonl
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.report.browser import browser_data, error_counts
 from tripleaudit.report.make import command, make_report
-from tripleaudit.report.overview import behind, findings, in_front, matrix
-from tripleaudit.report.page import script_json, unbroken
+from tripleaudit.report.overview import behind, in_front, matrix
+from tripleaudit.report.page import script_json
 from tripleaudit.report.study_files import StudyFacts, find_files
 from tripleaudit.report.table_files import compared
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row, Table
-from tripleaudit.tables.labels import SETTINGS_NOTE
 from tripleaudit.tables.render.json_form import read_table
 
 pytestmark = pytest.mark.xdist_group("report")
@@ -101,17 +100,10 @@ def test_untrusted_text_is_shown_and_never_markup(written):
     assert json.loads(text) == value and text.isascii() and not set("<>&") & set(text)
 
 
-def test_every_table_stands_with_its_question_answer_and_command(written):
+def test_every_table_has_a_section_with_its_command(written):
     for name in TABLES:
         assert written.count(f'id="t-{name}"') == 1
         assert f"tables/{name}.md --configfile &#x27;a b.yaml&#x27;" in written
-    assert "with one seed" in written
-    (answer,) = re.findall(
-        r'<ul class="answer">(.*?)</ul>', written.partition('id="t-end-to-end"')[2]
-    )[:1]
-    assert answer.count("<li>") > 1 and re.search(
-        r"points \[[^]]*\], with one seed\.</li><li>", answer
-    )
     assert written.count("<figure") == 2
     assert "d" * 64 in written
     assert "with uncommitted changes" in written
@@ -166,36 +158,12 @@ def test_the_matrix_has_each_system_once_and_f1_in_percent_each_once_and_the_res
     )
 
 
-def test_the_first_screen_says_what_was_found_and_draws_it(written, study):
-    lead = read_table(study / "tables/type-f1.json").lead
-    stated = written.partition('class="findings"')[2].partition("</ul>")[0]
-    assert lead and 1 <= stated.count("<li>") <= 5
-    assert unbroken(lead.partition(". With")[0].removesuffix(".")) in stated
-    assert '<a href="#t-type-f1"' in stated
+def test_the_first_screen_draws_f1_by_kind_of_triple(written):
     drawn = data_of(written, "charts")["lead"]
     points = drawn["data"]["values"]
     assert {point["stratum"] for point in points} == {"Entirely seen", "Partially seen", "Unseen"}
     assert {point["series"] for point in points} == {"CasRel", "CasRel+EN"}
     assert 'data-chart="lead"' in written
-
-
-def test_the_first_screen_explains_the_settings_where_it_names_one(own):
-    def first() -> str:
-        return page_of(own).partition('id="overview"')[2].partition('id="questions"')[0]
-
-    assert SETTINGS_NOTE not in first()
-    path = own / "tables/type-f1.json"
-    table = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps({**table, "lead": "CasRel (NZ) finds 5 of 9."}), encoding="utf-8")
-    assert first().count(SETTINGS_NOTE) == 1
-
-
-def test_without_leading_sentences_the_first_answers_stand_on_the_first_screen():
-    tables = [Table("a", "", [], [], answer="Yes. Or no."), Table("b", "", [], [])]
-    assert findings(tables) == [("a", "Yes.")]
-    assert findings([*tables, Table("c", "", [], [], lead="It is 4.5 % [1, 2]. With X, more.")]) == [
-        ("c", "It is 4.5 % [1, 2]."), ("c", "With X, more."),
-    ]  # fmt: skip
 
 
 def test_a_table_of_a_plugin_appears_in_the_matrix_by_itself(study, tmp_path):

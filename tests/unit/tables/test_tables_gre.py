@@ -120,7 +120,6 @@ def test_scores_of_trainings_that_still_rose_are_marked_whatever_the_data_set_is
             ("gpt-4", ""): "",
         }
         assert any(note.startswith("†: the training was still rising") for note in table.notes)
-        assert "was still rising when it ended (†)" in build_table("gre-sentence", found).answer
 
 
 @pytest.mark.parametrize("mode", ["default", "official"])

@@ -86,23 +86,12 @@ class RunSummary:
             yield f"Language models cost {spent - self.spent:.4f} in this run, {spent:.4f}{limit} for the study so far"
         elif self.generative.get("systems"):
             yield "Language models cost nothing: no request that has a price was sent"
-        yield from self._findings()
         yield from warnings_of(self.folder)
         if tables := sorted(path.stem for path in (self.folder / "tables").glob("*.md")):
             yield f"{len(tables)} table{'s' * (len(tables) > 1)} in {self.folder / 'tables'}: {', '.join(tables)}"
         for name in ("report.html", "scores.csv"):
             if (self.folder / name).is_file():
                 yield f"{name.partition('.')[0].capitalize()}: {self.folder / name}"
-
-    def _findings(self) -> Iterator[str]:
-        """Yield the sentences of the report's first screen, in its order."""
-        tables = [
-            json.loads(path.read_text(encoding="utf-8"))
-            for path in (self.folder / "tables").glob("*.json")
-        ]
-        leading = [table for table in tables if table.get("lead")]
-        for table in sorted(leading, key=lambda table: table["order"]):
-            yield f"{table['name']}: {table['lead']}"
 
     def _spent(self) -> float:
         with closing(Store(self.generative.get("cache") or DEFAULT_CACHE, self.study)) as store:

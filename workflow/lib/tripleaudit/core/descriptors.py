@@ -2,7 +2,7 @@
 corpus formats.
 
 A descriptor is a frozen record at the top level of the module that it describes (or in a tuple there), with all that
-the rest of the program asks: label, position in the paper's order, inputs, when it is possible, question and answer::
+the rest of the program asks: label, position in the paper's order, inputs, when it is possible::
 
     from tripleaudit.core.descriptors import MatchingRule
 
@@ -46,10 +46,7 @@ class TableSpec(Descriptor):
             extractors), ``runs`` (facts of trainings), ``classifiers`` (their curves), ``gre``
             (GREScores), ``needles`` or ``collection``.
         possible: ``(study) -> bool``, whether a study can fill it.
-        question: that the report asks over the table.
-        answer: ``(Table, TableInputs) -> str``, made from the table's cells; empty for a table that
-            speaks for itself.
-        lead: likewise, one or two sentences for the report's first screen; by default none.
+        question: heading of the table's section in the report.
         overview: what of it stands in the report's matrix; by default the first column that
             measures systems, None for a table that does not compare systems.
     """
@@ -60,8 +57,6 @@ class TableSpec(Descriptor):
     )
     possible: Callable[[Any], bool] = lambda study: True
     question: str = "What does this table show?"
-    answer: Callable[[Any, Any], str] = lambda table, inputs: ""
-    lead: Callable[[Any, Any], str] = lambda table, inputs: ""
     overview: tuple[Headline, ...] | None = ()
 
 

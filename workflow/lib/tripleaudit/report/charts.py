@@ -14,8 +14,7 @@ from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import read_json
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables import labels, panels
-from tripleaudit.tables.cells import Cell, Column, Table
-from tripleaudit.tables.gates import FEW
+from tripleaudit.tables.cells import MIN_CASES, Cell, Column, Table
 
 MOST_SERIES, MOST_POINTS = 8, 90  # of one plot; a longer table speaks for itself
 Address = Callable[[Cell], str]
@@ -45,7 +44,7 @@ def chart(table: Table, address: Address) -> dict[str, Any] | None:
             of = f"{row.group}: {row.label}" if groups and row.group else row.label
             href = address(cell)
             points.append(panels.point(of, name, cell) | ({"href": href} if href else {}))
-    if all(point.get("cases", FEW) < FEW for point in points):  # also without a point
+    if all(point.get("cases", MIN_CASES) < MIN_CASES for point in points):  # also without a point
         return None
     drawn = panels.intervals(points, series, (0, int(full)), "%" if full == 100 else "")
     drawn["layer"][1]["mark"]["cursor"] = "pointer"
@@ -57,8 +56,7 @@ def by_stratum(table: Table) -> dict[str, Any] | None:
     for looking up.
 
     Of a table with several corpora, those of the first are drawn; None for a table without these
-    scores. Where there are more systems than lines fit, those that the table's lead names are
-    drawn, then those with the greatest F1.
+    scores. Where there are more systems than lines fit, those with the greatest F1 are drawn.
     """
     cells = [
         cell
@@ -95,10 +93,7 @@ def _most_important(systems: list[str], table: Table, corpus: str) -> list[str]:
         if labels.corpus(cell.of["corpus"]) == corpus:
             f1.setdefault(labels.extractor(cell.of["extractor"], cell.of["noise"]), cell.value)
 
-    def importance(name: str) -> tuple[bool, float]:
-        return name in table.lead, f1.get(name, 0.0)
-
-    chosen = sorted(systems, key=importance, reverse=True)[: MOST_SERIES - 1]
+    chosen = sorted(systems, key=lambda name: -f1.get(name, 0.0))[: MOST_SERIES - 1]
     return [name for name in systems if name in chosen]
 
 

@@ -19,7 +19,7 @@ from tripleaudit.report.kinds import KINDS
 from tripleaudit.report.origin import origin_of
 from tripleaudit.report.study_files import ReportFiles, StudyFacts
 from tripleaudit.report.table_files import Links, compared
-from tripleaudit.tables.grid import NOISE_NOTE, ONE_SEED, mark_notes
+from tripleaudit.tables.grid import NOISE_NOTE, mark_notes
 from tripleaudit.tables.labels import SETTINGS_NOTE
 from tripleaudit.tables.render.json_form import read_table
 from tripleaudit.tables.render.markup import templates
@@ -59,10 +59,9 @@ def make_report(
         drawn |= {one.id: one.chart} if one.chart else {}
         drawn |= {id_: panel for plot in own for id_, panel in plot.charts.items()}
     found = overview.matrix(tables)
-    front, findings = overview.in_front(found), overview.findings(tables)
-    shown = "".join(map("".join, [*findings, *front.heads, *front.rows]))
+    front = overview.in_front(found)
+    shown = "".join(map("".join, [*front.heads, *front.rows]))
     shown += "".join(cell.mark for cells in front.rows.values() for cell in cells.values())
-    single = any(ONE_SEED in found.tables[name].notes for name, _ in findings)
     lead = next(filter(None, map(charts.by_stratum, tables)), None)
     drawn |= {page.LEAD: lead} if lead else {}
     drawn |= {id_: panel for plot in plots.values() for id_, panel in plot.charts.items()}
@@ -81,13 +80,11 @@ def make_report(
             command=command(facts, folder / "report.html"),
             front=front,
             behind=overview.behind(found, front),
-            findings=findings,
             lead=page.LEAD if lead else "",
             looked=bool(lead) and any(point["looked"] for point in lead["data"]["values"]),
             marks=[
                 *mark_notes(shown),
                 *dict.fromkeys(note for word, note in WORDS.items() if word in shown),
-                *[ONE_SEED] * single,
             ],
             sections=sections,
             rows=[(narrow, list(row)) for narrow, row in groupby(sections, lambda one: one.narrow)],
@@ -111,9 +108,7 @@ def make_report(
             rests_on=overview.rests_on,
             script_json=lambda value: Markup(page.script_json(value)),
             section_id=overview.section_id,
-            sentences_of=overview.sentences_of,
             title=overview.title,
-            unbroken=page.unbroken,
             WIDE=page.WIDE,
             ROOMY=page.ROOMY,
         )

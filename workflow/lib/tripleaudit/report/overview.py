@@ -16,8 +16,7 @@ from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.rows import split_two_step
 from tripleaudit.scoring.scores import CLASSIFICATION
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell, Column, Table
-from tripleaudit.tables.gates import FEW
+from tripleaudit.tables.cells import MIN_CASES, Cell, Column, Table
 from tripleaudit.tables.render.lines import lines_of
 
 MOST_SENTENCES = 5  # of the first screen
@@ -39,23 +38,6 @@ class Matrix:
     rows: dict[tuple[str, str], dict[tuple[str, str], Cell]] = field(default_factory=dict)
 
 
-def findings(tables: Iterable[Table]) -> list[tuple[str, str]]:
-    """Return ``(table, sentence)`` of what a study found; of a study whose tables lead with
-    none, their answers.
-    """
-    tables = list(tables)
-    found = [(table.name, one) for table in tables for one in sentences_of(table.lead)]
-    found = found or [
-        (table.name, one) for table in tables for one in sentences_of(table.answer)[:1]
-    ]
-    return found[:MOST_SENTENCES]
-
-
-def sentences_of(text: str) -> list[str]:
-    """Divide a lead or an answer into its sentences."""
-    return re.split(r"(?<=[.?!]) (?=[A-Z“\d])", text) if text else []
-
-
 def in_front(found: Matrix) -> Matrix:
     """Return what stands in sight: F1 of extraction in percent, each number once, of systems that
     find anything.
@@ -71,7 +53,7 @@ def in_front(found: Matrix) -> Matrix:
             for cell in cells
             if (of := cell.of)
         )
-        enough = any(cell.cases is None or cell.cases >= FEW for cell in cells)
+        enough = any(cell.cases is None or cell.cases >= MIN_CASES for cell in cells)
         if extracts and enough and not measured <= shown and found.tables[head[0]].full:
             heads.append(head)
             shown |= measured

@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from markupsafe import Markup
-
 from tripleaudit.report import charts
 from tripleaudit.report.browser import error_counts
 from tripleaudit.report.overview import section_id, title
 from tripleaudit.tables.cells import Table
-from tripleaudit.tables.render import escape, to_csv, to_latex, to_markdown
+from tripleaudit.tables.render import to_csv, to_latex, to_markdown
 
 READS = ("report/assets/*",)
 ASSETS = Path(__file__).parent / "assets"
@@ -80,7 +78,7 @@ class Section(NamedTuple):
     """One question of the study.
 
     Attributes:
-        table: its table, with question and answer.
+        table: its table.
         command: that makes the table again.
         plots: further plots.
         chart: of the table's own scores.
@@ -133,11 +131,6 @@ def script_json(value: Any) -> str:
     r"""Write JSON that may stand in a ``<script>``: ASCII, and no ``<``, ``>`` or ``&`` but as ``\u003c`` and so on."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def unbroken(text: str) -> Markup:
-    """Escape a text whose percent signs stay on the line of their numbers."""
-    return Markup(escape.html(text).replace(" %", "&nbsp;%"))
 
 
 def errors(browser: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, int]]]]:

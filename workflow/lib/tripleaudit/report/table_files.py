@@ -11,20 +11,17 @@ from tripleaudit.report.answered import answered
 from tripleaudit.report.study_files import GENERATIVE, NEEDLES, Predicted
 from tripleaudit.scoring.scores import CLASSIFICATION
 from tripleaudit.tables.cells import Cell, Table
-from tripleaudit.tables.gates import counted
 
 
 def compared(table: Table) -> str:
-    """Return one sentence on how the measured values lie to those of the papers, empty without
-    any.
-    """
+    """Summarise the differences to the papers' values, or return an empty text without any."""
     found = [cell.difference for cell in table.cells if cell.difference is not None]
     if not found:
         return ""
+    values = "1 reported value" if len(found) == 1 else f"{len(found)} reported values"
     return (
-        f"{counted(len(found), 'reported value')} stand next to measured ones; half of the absolute differences are "
-        f"at most {median(map(abs, found)):.4g}, the greatest difference is {max(found, key=abs):+.4g} (in the table's "
-        "unit)."
+        f"Compared with {values}: median absolute difference {median(map(abs, found)):.4g}, "
+        f"greatest difference {max(found, key=abs):+.4g} (in the table's unit)."
     )
 
 

@@ -1,6 +1,4 @@
-"""A table is made: built from the inputs of its kind, with its answer and its notes, and written
-in all forms.
-"""
+"""Build a table from its inputs, complete its notes, and write it in all forms."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,8 +10,7 @@ from tripleaudit.core.descriptors import TABLES
 from tripleaudit.core.errors import UserError
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Table
-from tripleaudit.tables.gates import sentences
-from tripleaudit.tables.grid import WHY, mark_notes
+from tripleaudit.tables.grid import mark_notes
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.loading import load_inputs
 from tripleaudit.tables.render import write_table
@@ -34,16 +31,12 @@ def build_table(name: str, inputs: TableInputs) -> Table:
         raise UserError(
             f"table {name}: its builder returned {type(table).__name__}, expected a Table"
         )
-    # an answer names systems that find next to nothing for another reason than themselves
-    answer = sentences(spec.answer(table, inputs), *(note for note in table.notes if WHY in note))
     return replace(
         table,
         name=name,
         style=inputs.options.get("style", ""),
         question=spec.question,
-        answer=answer,
-        lead=spec.lead(table, inputs),
-        notes=_explained(table, answer),
+        notes=_explained(table),
         order=spec.order,
         overview=None
         if spec.overview is None
@@ -51,17 +44,15 @@ def build_table(name: str, inputs: TableInputs) -> Table:
     )
 
 
-def _explained(table: Table, answer: str) -> tuple[str, ...]:
-    """Return the notes with those that they lack on the settings, and on the marks, of labels,
-    cells and answer.
-    """
+def _explained(table: Table) -> tuple[str, ...]:
+    """Return the notes, and those that they lack on the settings and marks of labels and cells."""
     known = " ".join(table.notes)
     heads = [f"{one.group} {one.label}" for one in table.columns] + [
         f"{one.group} {one.label}" for one in table.rows
     ]
     explained = re.search(r"[NW]Z:|(triples|sentences) \([NW]Z", known)
     settings = not explained and re.search(r"\b[NW]Z\b", " ".join([table.caption, *heads]))
-    marks = mark_notes("".join(cell.mark for cell in table.cells) + answer)
+    marks = mark_notes("".join(cell.mark + (cell.text or "") for cell in table.cells))
     return (
         *[labels.SETTINGS_NOTE] * bool(settings),
         *table.notes,

@@ -1,6 +1,4 @@
-"""A paper-style table as data: what every builder returns, every renderer takes and every answer
-is made from.
-"""
+"""A paper-style table as data, returned by every builder and taken by every renderer."""
 
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -88,7 +86,7 @@ class Cell:
         return f"[{number(self.low, self.digits)}, {number(self.high, self.digits)}]"
 
     def percent(self) -> "Cell":
-        """Return a fraction in percent, as answers have it, without what a paper prints."""
+        """Return a fraction in percent, without what a paper prints."""
         numbers = {
             name: getattr(self, name) for name in ("value", "sd", "low", "high", "change", "full")
         }
@@ -129,15 +127,17 @@ class Table:
     """A table; neighbouring columns and rows of one group are shown under one heading.
 
     Attributes:
-        name: file stem, such as ``type-f1``. caption: one or two sentences. columns, rows: see
-        :class:`Column` and :class:`Row`. row_header, group_header: headings of the columns that
-        hold row labels and row groups. notes: matching rule, seeds, how empty outputs were scored,
-        and whatever a reader must know. style: ``paper`` leaves intervals and differences out of
-        the LaTeX form. question, answer: what the report asks over the table, and what its values
-        answer. lead: one or two sentences of it for the report's first screen; empty for a table
-        that is not among the first. order: position on the report's page. warnings: what a reader
-        must know before any number of the study. overview: ``(heading, what a cell must be of)`` of
-        its columns in the matrix; None for a table without systems.
+        name: file stem, such as ``type-f1``.
+        caption: one or two sentences.
+        columns, rows: see :class:`Column` and :class:`Row`.
+        row_header, group_header: headings of the columns that hold row labels and row groups.
+        notes: matching rule, seeds, scoring of empty outputs, and other facts for the reader.
+        style: ``paper`` leaves intervals and differences out of the LaTeX form.
+        question: heading of its section in the report.
+        order: position on the report's page.
+        overview: ``(heading, what a cell must be of)`` of its columns in the matrix; None for a
+            table without systems.
+        warnings: facts that a reader must know before any number of the study.
     """
 
     name: str
@@ -149,8 +149,6 @@ class Table:
     notes: Sequence[str] = field(default_factory=tuple)
     style: str = ""
     question: str = "What does this table show?"
-    answer: str = ""
-    lead: str = ""
     order: float = float("inf")
     overview: Sequence[tuple[str, Mapping[str, str]]] | None = ()
     warnings: Sequence[str] = ()

@@ -17,7 +17,6 @@ from tripleaudit.core.descriptors import PROTOCOLS
 from tripleaudit.core.errors import UserError
 from tripleaudit.protocols.strata import STRATA
 from tripleaudit.protocols.variants import variants_of
-from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import METRICS, Interval, intervals, rate_interval, scores_of
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.difference import Difference, between, significant_winner
@@ -199,19 +198,6 @@ class ScoreIndex:
             cases=len(chosen),
         )
         return self._of(rate, counted, run, names or "zero", PRIMARY, "false_triples")
-
-    def elsewhere(self, cells: Iterable[Cell], **elsewhere: str) -> list[Cell]:
-        """Return the F1 of the systems of some cells, and of baselines next to them, under
-        another condition.
-        """
-        found: dict[RunKey, str] = {}
-        for cell in cells:
-            run = run_of(cell.of)._replace(**elsewhere)
-            found |= {
-                run._replace(extractor=name): cell.of["matching"]
-                for name in (run.extractor, *BASELINES)
-            }
-        return [self.cell(run, "f1", matching=matching) for run, matching in found.items()]
 
     def cases(self, run: RunKey, stratum: str, matching: str, metric: str = "") -> int | None:
         """Return the number of sentences or texts that a run's scores rest on, ``None`` where the

@@ -1,1 +1,1 @@
-"""The tables by paper and theme: builders and answers, and one ``TableSpec`` for each table."""
+"""The tables by paper and theme: builders, and one ``TableSpec`` for each table."""

@@ -7,8 +7,7 @@ from collections import Counter
 from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.core.files import read_json
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import GAPS, Cell, Row, Table, number
-from tripleaudit.tables.gates import FEW, NOT_MEASURED, sentences
+from tripleaudit.tables.cells import GAPS, Cell, Row, Table
 from tripleaudit.tables.inputs import TableInputs
 
 SIDES = {"passed": "accepted", "rejected": "rejected"}
@@ -68,31 +67,6 @@ def _row(
     )
 
 
-def answer(table: Table, inputs: TableInputs) -> str:
-    """Name the most frequent clue words of accepted sentences, and say how often they are no
-    part of a name.
-    """
-    said = []
-    for group in dict.fromkeys(
-        row.group for row in table.rows if row.group.endswith(SIDES["passed"])
-    ):
-        *words, whole = [row for row in table.rows if row.group == group]
-        size, _, _, named = whole.cells
-        where = group.rpartition(": ")[0]
-        if size.value < FEW:
-            said.append(
-                f"{where} accepts {size.shown} sentences with a clue word, too few: it takes {FEW}."
-            )
-            continue
-        most = ", ".join(row.label for row in words[:5])
-        outside = number(100 - named.value, named.digits)
-        said.append(
-            f"{where} depends most often on {most}; in {outside} % of {size.shown} accepted sentences that word is "
-            "no part of an entity's name."
-        )
-    return sentences(*said) or NOT_MEASURED
-
-
 SPEC = TableSpec(
     name="clue-words",
     order=12.5,
@@ -100,6 +74,5 @@ SPEC = TableSpec(
     needs="classifiers",
     possible=lambda study: bool(study.classifiers),
     question="On which words does the zero-cardinality classifier depend?",
-    answer=answer,
     overview=None,
 )

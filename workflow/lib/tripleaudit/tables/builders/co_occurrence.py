@@ -10,9 +10,8 @@ from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.held_names import KINDS
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, Row, Table
-from tripleaudit.tables.gates import FEW, NOT_MEASURED
 from tripleaudit.tables.grid import extracts, row_notes
-from tripleaudit.tables.inputs import TableInputs, run_of
+from tripleaudit.tables.inputs import TableInputs
 
 HEADS = {
     "seen_pair": "Pair seen in training",
@@ -20,8 +19,6 @@ HEADS = {
     "names": "Other names",
     "none": "No name",
 }
-LOOKUP = "memorise"
-TEMPTING = "seen_pair+joinable"
 NOTE = (
     "False triples for 100 test sentences that have no triple, by the names of training that a sentence holds: two "
     "that a training triple joins; else two of types that some relation joins there (where entities have no types: one "
@@ -80,47 +77,11 @@ def co_occurrence(inputs: TableInputs) -> Table:
     )
 
 
-def answer(table: Table, inputs: TableInputs) -> str:
-    """Say of each system what names tempt it to, and of sentences without a known one and the
-    lookup.
-
-    Where few sentences hold a pair seen in training, those with two names that relations join count
-    with them.
-    """
-    found = []
-    for row in table.rows:
-        seen, *_, none, _ = row.cells
-        run = run_of(seen.of or none.of or {})
-        held = "a pair seen in training"
-        if (seen.cases or 0) < FEW:
-            seen, held = (
-                inputs.scores.false_triples(run, TEMPTING, seen.digits),
-                "two names that a relation joins",
-            )
-        if run.extractor in BASELINES or min(seen.cases or 0, none.cases or 0) < FEW:
-            continue
-        lookup = inputs.scores.false_triples(
-            run._replace(extractor=LOOKUP, training="nz"), seen.of["stratum"], seen.digits
-        )
-        looked_up = "" if lookup.value is None else f" (looking pairs up: {lookup.shown})"
-        those, others = (f"{cell.shown} {cell.interval}".rstrip() for cell in (seen, none))
-        found.append(
-            f"{row.label} ({row.group}) says {those} false triples for 100 that hold {held}{looked_up} and {others} "
-            "for 100 without a known name"
-        )
-    if not table.rows:
-        return NOT_MEASURED
-    if not found:
-        return f"Too few sentences without triples hold names that tempt, or none, for a conclusion, which takes {FEW}."
-    return f"Of sentences without triples: {'; '.join(found)}."
-
-
 CO_OCCURRENCE = TableSpec(
     name="co-occurrence",
     order=13.5,
     build=co_occurrence,
     possible=lambda study: study.compared and "wz" in study.settings,
     question="Are triples invented where two known names meet and no relation holds?",
-    answer=answer,
     overview=None,
 )

@@ -10,12 +10,11 @@ from tripleaudit.protocols.variants import variants_of
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import Interval
 from tripleaudit.scoring.difference import Difference
-from tripleaudit.scoring.significance import ALPHA, holm
+from tripleaudit.scoring.significance import holm
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, Cell, Row, Table, subject
-from tripleaudit.tables.gates import NOT_MEASURED, doubt_of_training, sentences
 from tripleaudit.tables.grid import ScoreRow, extracts, row_notes
-from tripleaudit.tables.inputs import UNEQUAL, RunKey, TableInputs, run_of
+from tripleaudit.tables.inputs import UNEQUAL, RunKey, TableInputs
 
 REARRANGED = "rearranged"
 DIFFERENCE = "Difference"
@@ -115,43 +114,10 @@ def _rearranged(inputs: TableInputs, run: RunKey) -> Cell | None:
     return cell if cell.value is not None else None
 
 
-def answer_contamination(table: Table, inputs: TableInputs) -> str:
-    cells = table.find(DIFFERENCE)
-    found = [cell for cell in cells if cell.of["extractor"] not in BASELINES]
-    if not found:
-        return NOT_MEASURED
-    p_values = {run_of(cell.of): cell.value for cell in table.find("p")}
-    lost = [
-        cell
-        for cell in found
-        if cell.value > 0 and cell.low and cell.low > 0 and p_values[run_of(cell.of)] < ALPHA
-    ]
-    worst = max(lost or found, key=lambda cell: cell.value)
-    name, loss = labels.extractor(worst.of["extractor"]), worst.shown
-    if not lost:
-        most = f"{name}'s, {loss} points {worst.interval}".rstrip()
-        return sentences(
-            f"With names replaced, no loss is shown: the greatest is {most}.",
-            doubt_of_training(found),
-        )
-    most = " most" * (len(lost) > 1)
-    stated = (
-        f"With names replaced, {name} loses{most}: {loss} points of F1 {worst.interval}".rstrip()
-        + "."
-    )
-    known = [
-        f"The memorising baseline loses {cell.shown} points."
-        for cell in cells
-        if cell.of["extractor"] == "memorise"
-    ]
-    return sentences(stated, doubt_of_training(found), *known[:1])
-
-
 CONTAMINATION = TableSpec(
     name="contamination",
     order=4,
     build=contamination,
     possible=lambda study: study.compared and "augmented" in study.protocols,
     question="Has a system memorised the benchmark's triples?",
-    answer=answer_contamination,
 )

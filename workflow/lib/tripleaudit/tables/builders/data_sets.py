@@ -2,7 +2,7 @@
 zero-cardinality, table 2).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,8 +10,7 @@ from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.protocols.strata import STRATA
 from tripleaudit.protocols.types import TRIPLE_TYPES
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Column, Row, Table, about, number
-from tripleaudit.tables.gates import NOT_MEASURED, several
+from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Column, Row, Table, about
 from tripleaudit.tables.inputs import TableInputs
 
 READS = ("data/reported/rte_eval.csv", "data/reported/zero_cardinality.csv")
@@ -178,74 +177,6 @@ def _table(
     return inputs.table(caption, columns, found, (head, ""), *notes, REPORTED, GAPS)
 
 
-def _originals(table: Table) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each corpus and the values of its original protocol by row, those that were
-    measured.
-    """
-    for position, column in enumerate(table.columns):
-        if column.label == labels.protocol("original"):
-            values = {row.label: row.cells[position].value for row in table.rows}
-            yield (
-                column.group,
-                {label: value for label, value in values.items() if value is not None},
-            )
-
-
-def _answer(found: list[str], sentence: str) -> str:
-    return sentence.format(several(found)) if found else NOT_MEASURED
-
-
-def answer_types(table: Table, inputs: TableInputs) -> str:
-    found = []
-    for corpus, values in _originals(table):
-        if values.get(TEST_TRIPLES):
-            shares = [
-                f"{number(values[f'{labels.TYPES[kind]} (%)'], 1)} %" for kind in TRIPLE_TYPES
-            ]
-            found.append("{}: {} entirely, {} partially and {} not at all".format(corpus, *shares))
-    return _answer(found, "Of the test triples, training has seen — {}.")
-
-
-def answer_sizes(table: Table, inputs: TableInputs) -> str:
-    found = [
-        f"{corpus} {' / '.join(f'{size:,}' for size in sizes.values())}"
-        for corpus, sizes in _originals(table)
-        if sizes
-    ]
-    others = len({column.label for column in table.columns} - {labels.protocol("original")})
-    further = "one further protocol" if others == 1 else f"{others} further protocols"
-    more = f"; the table adds the sizes after {further}" * bool(others)
-    return _answer(
-        found,
-        f"The original splits have (sentences with triples for training / validation / test): {{}}{more}.",
-    )
-
-
-def answer_strata(table: Table, inputs: TableInputs) -> str:
-    seen, unseen = labels.TYPES["entirely_seen"], labels.TYPES["unseen"]
-    found = [
-        f"{corpus} {sizes[seen]:,} sentences whose triples are all entirely seen and {sizes[unseen]:,} whose triples "
-        "are all unseen"
-        for corpus, sizes in _originals(table)
-        if unseen in sizes
-    ]
-    return _answer(found, "Type F1 rests, in the original test sets, on — {}.")
-
-
-def answer_cardinality(table: Table, inputs: TableInputs) -> str:
-    found = []
-    for corpus in dict.fromkeys(column.group for column in table.columns):
-        some, _, zero = (
-            table.cell(label, labels.SPLITS["test"], column_group=corpus).value or 0
-            for label, _ in CARDINALITY_ROWS.values()
-        )
-        if some + zero:
-            found.append(
-                f"{corpus} {number(100 * zero / (some + zero), 1)} % ({zero:,} of {some + zero:,})"
-            )
-    return _answer(found, "Of the test sentences, these have nothing to extract: {}.")
-
-
 def augmented_example(inputs: TableInputs) -> Table:
     """Build from the audits of augmented sets: a test sentence and its variants, with triples
     and their types.
@@ -270,42 +201,24 @@ def augmented_example(inputs: TableInputs) -> Table:
     )
 
 
-def answer_example(table: Table, inputs: TableInputs) -> str:
-    if not table.rows:
-        return "No sentence has variants that all differ." if inputs.audits else NOT_MEASURED
-    sides = [
-        [row.cells[1].text or "" for row in table.rows if (row.label == ORIGINAL) is own]
-        for own in (True, False)
-    ]
-    kind = labels.TYPES["entirely_seen"].lower()
-    seen, among = (
-        f"{each.count(f'): {kind}')} of the {each.count('): ')} triples"
-        for each in map(" ".join, sides)
-    )
-    return f"Training has entirely seen {seen} of the sentence, and {among} of its variants."
-
-
 about_data = partial(TableSpec, needs="audits", possible=lambda study: bool(study.corpora))
 TRIPLE_TYPES_TABLE = about_data(
     name="triple-types",
     order=30,
     build=triple_types,
     question="How much of each test set was already in its training set?",
-    answer=answer_types,
 )
 SPLIT_SIZES = about_data(
     name="split-sizes",
     order=31,
     build=split_sizes,
     question="How large are the training, validation and test sets of each protocol?",
-    answer=answer_sizes,
 )
 STRATA_SIZES = about_data(
     name="strata-sizes",
     order=32,
     build=strata_sizes,
     question="How many test sentences does each kind of triple rest on?",
-    answer=answer_strata,
 )
 CARDINALITY_SIZES = about_data(
     name="cardinality-sizes",
@@ -313,7 +226,6 @@ CARDINALITY_SIZES = about_data(
     build=cardinality_sizes,
     possible=lambda study: bool(study.corpora) and "wz" in study.settings,
     question="How many sentences have no triple at all?",
-    answer=answer_cardinality,
 )
 AUGMENTED_EXAMPLE = about_data(
     name="augmented-example",
@@ -321,6 +233,5 @@ AUGMENTED_EXAMPLE = about_data(
     build=augmented_example,
     possible=lambda study: bool(study.corpora) and AUGMENTED in study.protocols,
     question="What does a test sentence look like where its names are replaced?",
-    answer=answer_example,
     overview=None,
 )

@@ -7,12 +7,10 @@ from statistics import fmean
 from typing import Any
 
 from tripleaudit.core.descriptors import TableSpec
-from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import GAPS, Cell, Row, Table, number
-from tripleaudit.tables.gates import NOT_MEASURED, doubt_of_training, sentences
+from tripleaudit.tables.cells import GAPS, Cell, Row, Table
 from tripleaudit.tables.grid import ScoreRow, row_notes
-from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
+from tripleaudit.tables.inputs import RunKey, TableInputs
 
 COLUMNS = ("F1", "Sentences / s", "s / 1,000", "Money / 1,000", "Peak memory (MB)", "Device")
 NOT_TAKEN = "stored"
@@ -111,30 +109,10 @@ def _cells(inputs: TableInputs, run: RunKey, records: list[dict[str, Any]]) -> I
     yield Cell(text=NOT_TAKEN if stored else labels.device(str(records[0].get("device"))))
 
 
-def answer_efficiency(table: Table, inputs: TableInputs) -> str:
-    scores = {run_of(cell.of): cell for cell in table.find(COLUMNS[0])}
-    # what reads nothing is fast
-    found = [cell for cell in table.find(COLUMNS[2]) if cell.of["extractor"] not in BASELINES]
-    if not found:
-        return NOT_MEASURED
-    ends = [least(found, key=lambda cell: cell.value) for least in (min, max)]
-    f1s = [scores[run_of(cell.of)] for cell in ends]
-    fast, slow = (
-        (number(cell.value, 1), labels.extractor(cell.of["extractor"]), f"F1 {f1.shown} %")
-        for cell, f1 in zip(ends, f1s, strict=True)
-    )
-    if len(found) == 1:
-        stated = f"{fast[1]} takes {fast[0]} s for 1,000 sentences ({fast[2]})."
-    else:
-        stated = f"1,000 sentences take from {fast[0]} s ({fast[1]}, {fast[2]}) to {slow[0]} s ({slow[1]}, {slow[2]})."
-    return sentences(stated, doubt_of_training(f1s))
-
-
 EFFICIENCY = TableSpec(
     name="efficiency",
     order=14,
     build=efficiency,
     possible=lambda study: study.compared,
     question="What does a system take, in time, money and memory?",
-    answer=answer_efficiency,
 )

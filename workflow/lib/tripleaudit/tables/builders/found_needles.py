@@ -1,18 +1,15 @@
 """The tables of MINEA about needles (tables 3 to 6)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.core.files import read_jsonl
-from tripleaudit.tables.cells import GAP, SMALL, Cell, Column, Row, Table, subject
-from tripleaudit.tables.gates import FEW, NOT_MEASURED, counted, leader, several
-from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
-from tripleaudit.tables.unread_answers import UNREAD
+from tripleaudit.tables.cells import GAP, MIN_CASES, SMALL, Cell, Column, Row, Table, subject
+from tripleaudit.tables.inputs import RunKey, TableInputs
 
-LITTLE = f" So few say little: a conclusion takes {FEW}."
-SMALL_NOTE = f"{SMALL}: of fewer than {FEW} needles, which is too few for a conclusion."
+SMALL_NOTE = f"{SMALL}: of fewer than {MIN_CASES} needles, which is too few for a conclusion."
 STATUSES = ("ok", "repaired", "truncated", "empty", "refused", "failed")
 CRITERIA_NOTE = (
     "n: an extracted entity has the needle's name; ns: the name stands anywhere in the extraction; k(t): an entity has "
@@ -57,7 +54,7 @@ def rate_of(inputs: TableInputs, run: RunKey, metric: str, by: str, of: str = "a
     cell = cell_of(inputs, run, metric, inputs.digits(3), of=of, by=by)
     return (
         replace(cell, mark=cell.mark + SMALL)
-        if cell.cases is not None and cell.cases < FEW
+        if cell.cases is not None and cell.cases < MIN_CASES
         else cell
     )
 
@@ -279,76 +276,6 @@ def llm_comparison(inputs: TableInputs) -> Table:
     )
 
 
-def by_run_of(cells: Iterable[Cell]) -> dict[RunKey, list[Cell]]:
-    """Return a table's cells by what was measured, in its order."""
-    found: dict[RunKey, list[Cell]] = {}
-    for cell in cells:
-        found.setdefault(run_of(cell.of), []).append(cell)
-    return found
-
-
-def labelled(by_run: Mapping[RunKey, list[Cell]]) -> list[tuple[str, list[Cell]]]:
-    return [(model_label(run, list(by_run)), cells) for run, cells in by_run.items()]
-
-
-def _overall(table: Table) -> list[tuple[str, Cell]]:
-    """MINEA over all needles, by model."""
-    return [
-        (name, cell) for name, (cell, *_) in labelled(by_run_of(table.find("MINEA", stratum="all")))
-    ]
-
-
-def answer_criteria(table: Table, inputs: TableInputs) -> str:
-    cells, found = table.find(stratum="all", metric="rate"), []
-    for name, rates in labelled(by_run_of(cells)):
-        ordered = sorted(rates, key=lambda cell: (cell.value, criterion_label(cell.of["matching"])))
-        low, high = (
-            f"{cell.shown} ({criterion_label(cell.of['matching'])})"
-            for cell in (ordered[0], ordered[-1])
-        )
-        of = f" of {counted(ordered[0].cases, 'needle')}" if ordered[0].cases else ""
-        found.append(f"{name} from {low} to {high}{of}")
-    few = any((cell.cases or FEW) < FEW for cell in cells)
-    return (
-        f"The rates of the criteria reach — {several(found)}." + LITTLE * few
-        if found
-        else NOT_MEASURED
-    )
-
-
-def shares(cells: Sequence[tuple[str, Cell]], of: str) -> str:
-    """Say what share of the needles each system finds, with their number and interval."""
-    cells = [(name, cell) for name, cell in cells if cell.value is not None]
-    if not cells:
-        return NOT_MEASURED
-    found = [
-        f"{name} {cell.shown}{UNREAD if UNREAD in cell.mark else ''} {cell.interval}".rstrip()
-        + (f" of {cell.cases}" if cell.cases else "")
-        for name, cell in cells
-    ]
-    few = any(cell.cases is not None and cell.cases < FEW for _, cell in cells)
-    return f"MINEA over all {of}, as a share: {several(found)}." + LITTLE * few
-
-
-def answer_needle_example(table: Table, inputs: TableInputs) -> str:
-    counted = []
-    for position, column in enumerate(table.columns):
-        if found := [
-            value for row in table.rows if (value := row.cells[position].value) is not None
-        ]:
-            counted.append(f"{column.label} {int(sum(found))} of {len(found)}")
-    return (
-        f"Of the needles shown, the criteria count as found: {', '.join(counted)}."
-        if counted
-        else NOT_MEASURED
-    )
-
-
-def answer_comparison(table: Table, inputs: TableInputs) -> str:
-    stated = leader(_overall(table), "MINEA")
-    return f"{stated}." if stated else NOT_MEASURED
-
-
 about_needles = partial(
     TableSpec, needs="needles", possible=lambda study: bool(study.needles.models)
 )
@@ -357,7 +284,6 @@ MINEA = about_needles(
     order=24,
     build=minea,
     question="How many entities of a document does a model find, measured by needles put into it?",
-    answer=lambda table, inputs: shares(_overall(table), "needles"),
     overview=(Headline("MINEA", {"stratum": "all", "metric": "minea"}),),
 )
 NEEDLE_CRITERIA = about_needles(
@@ -365,7 +291,6 @@ NEEDLE_CRITERIA = about_needles(
     order=25,
     build=needle_criteria,
     question="How much does the rule for “found” decide about the result?",
-    answer=answer_criteria,
     overview=None,
 )
 NEEDLE_EXAMPLE = about_needles(
@@ -373,7 +298,6 @@ NEEDLE_EXAMPLE = about_needles(
     order=26,
     build=needle_example,
     question="What does a needle look like, and what was made of it?",
-    answer=answer_needle_example,
     overview=None,
 )
 LLM_COMPARISON = about_needles(
@@ -381,6 +305,5 @@ LLM_COMPARISON = about_needles(
     order=29,
     build=llm_comparison,
     question="How do language models compare with one another?",
-    answer=answer_comparison,
     overview=None,
 )

@@ -6,7 +6,6 @@ from functools import partial
 from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Table
-from tripleaudit.tables.gates import contrast, pairs_of
 from tripleaudit.tables.grid import (
     STRATA_NOTE,
     ScoreColumn,
@@ -106,47 +105,12 @@ def _with_change(inputs: TableInputs, row: ScoreRow, column: ScoreColumn, cell: 
     return replace(cell, change=change.value, reported_change=paper, mark=change.mark or cell.mark)
 
 
-def answer_rearranged(table: Table, inputs: TableInputs) -> str:
-    cells = table.find(metric="f1", stratum="all")
-    pairs = pairs_of(cells, {"protocol": "original"}, {"protocol": "rearranged"}, inputs=inputs)
-    return contrast(pairs, "on the original split", "on the rearranged split")
-
-
-def answer_augmented(table: Table, inputs: TableInputs) -> str:
-    """The table has the scores on the augmented test set alone; those on the original one are
-    looked up.
-    """
-    cells = table.find(metric="f1")
-    originals = inputs.scores.elsewhere(cells, protocol="original")
-    pairs = pairs_of(
-        [*originals, *cells], {"protocol": "original"}, {"protocol": "augmented"}, inputs=inputs
-    )
-    return contrast(pairs, "on the original split", "on the augmented test set")
-
-
-def answer_sifted(table: Table, inputs: TableInputs) -> str:
-    cells, original = table.find(metric="f1", stratum="all"), {"protocol": "original"}
-    sifted = labels.ordered(
-        {cell.of["protocol"] for cell in cells} - {"original"}, labels.protocol_order()
-    )
-    found = [
-        (pair, name)
-        for name in sifted
-        for pair in pairs_of(cells, original, {"protocol": name}, inputs=inputs)
-    ]
-    systems = [pair.name for pair in pairs_of(cells, original, original, inputs=inputs)]
-    found.sort(key=lambda one: systems.index(one[0].name))
-    pairs = [pair._replace(name=f"{pair.name} ({labels.protocol(name)})") for pair, name in found]
-    return contrast(pairs, "on the original split", "on the overlap-sifted split")
-
-
 REARRANGED = TableSpec(
     name="rearranged",
     order=1,
     build=rearranged,
     possible=lambda study: study.compared and "rearranged-nz" in study.trainsets,
     question="What is left of the scores when the split is rearranged to hold more unseen triples?",
-    answer=answer_rearranged,
     overview=(Headline("F1", {"protocol": "rearranged", "metric": "f1", "stratum": "all"}),),
 )
 SIFTED = TableSpec(
@@ -157,7 +121,6 @@ SIFTED = TableSpec(
         study.compared and any(name.startswith("sift-") for name in study.trainsets)
     ),
     question="What is left of the scores when test triples that overlap with training are sifted out?",
-    answer=answer_sifted,
     overview=(Headline("F1", {"protocol": "sift-*", "metric": "f1", "stratum": "all"}),),
 )
 AUGMENTED = TableSpec(
@@ -166,6 +129,5 @@ AUGMENTED = TableSpec(
     build=augmented,
     possible=lambda study: study.compared and "augmented" in study.protocols,
     question="What is left of the scores when entities of the test set are replaced by new ones?",
-    answer=answer_augmented,
     overview=(Headline("other names", {"metric": "f1"}),),
 )

@@ -5,7 +5,7 @@ The protocol of a GREScore row is ``gre-LEVEL-SETTING`` and its matching the mod
 (``default`` or ``official``); the corpus is the data set and the extractor the system.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -13,18 +13,8 @@ from typing import NamedTuple
 from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Column, Row, Table
-from tripleaudit.tables.gates import (
-    FEW,
-    NOT_MEASURED,
-    counted,
-    doubt_of_training,
-    leader,
-    sentences,
-    several,
-)
 from tripleaudit.tables.grid import ScoreRow, row_notes
-from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
-from tripleaudit.tables.unread_answers import UNREAD
+from tripleaudit.tables.inputs import RunKey, TableInputs
 
 READS = ("data/reported/genres.csv",)
 
@@ -306,70 +296,6 @@ def hard_matching(inputs: TableInputs) -> Table:
     )
 
 
-def answer_hard_matching(table: Table, inputs: TableInputs) -> str:
-    official = any(cell.of["matching"] == "official" for cell in table.find())
-    return _leaders(table, inputs, [Metric("Micro F1", "micro_f1" if official else "f1")])
-
-
-def _competes(inputs: TableInputs, run: RunKey) -> bool:
-    """Whether a run answers all texts of its data set, as systems that failed or have a limit do
-    not; gold is none.
-    """
-    failed = {fact["system"] for fact in inputs.systems if fact["failed"]}
-    aside = parts(run)[1] == "system" and run.extractor in inputs.scores.partial | failed
-    return run.extractor != GROUND_TRUTH and not aside
-
-
-SILENT = 0.5  # a system that answers fewer texts with a triple has failed; its other scores praise what is left
-
-
-def _leaders(table: Table, inputs: TableInputs, among: Sequence[Metric]) -> str:
-    """Say which system is ahead in each score, of those that found a triple in half of the texts
-    at least.
-    """
-    cells: dict[RunKey, dict[str, Cell]] = {}
-    for cell in table.find():
-        if _competes(inputs, run := run_of(cell.of)):
-            cells.setdefault(run, {})[cell.of["metric"]] = cell
-    cells = {
-        run: found
-        for run, found in cells.items()
-        if not any(UNREAD in cell.mark for cell in found.values())
-    }
-    covered = {run: found.get("coverage", Cell()) for run, found in cells.items()}
-    silent = [
-        run for run, cell in covered.items() if cell.value is not None and cell.value < 100 * SILENT
-    ]
-    answering = [run for run in cells if run not in silent]
-    several_sets = len({run.corpus for run in cells}) > 1
-    names = {
-        run: label_of(run) + (f" on {dataset(run.corpus)}" if several_sets else "") for run in cells
-    }
-    ranked = (
-        leader(
-            [(names[run], cells[run].get(metric.metric, Cell())) for run in answering],
-            metric.label,
-            " %",
-        )
-        for metric in among
-    )
-    stated = list(dict.fromkeys(filter(None, ranked)))
-    aside = (
-        f" Left aside, as they find no triple in most texts: {several([names[run] for run in silent])}."
-        * bool(silent)
-    )
-    if not stated:
-        return aside.strip() or NOT_MEASURED
-    texts = min(
-        (size for run in answering if (size := covered[run].cases) is not None), default=FEW
-    )
-    if texts < FEW:
-        rest = f"the scores rest on {counted(texts, 'text')}, and it takes {FEW}"
-        return f"Too few cases to rank {len(answering)} systems: {rest}.{aside}"
-    leaders = f"Of {counted(len(answering), 'system')}: {'; '.join(stated)}.{aside}"
-    return sentences(leaders, doubt_of_training(covered[run] for run in answering))
-
-
 LEVELS = tuple(
     TableSpec(
         name=f"gre-{level}",
@@ -378,7 +304,6 @@ LEVELS = tuple(
         needs="gre",
         possible=lambda study, level=level: level in study.gre_levels,
         question=f"What do generative extractors deliver from {texts}?",
-        answer=lambda table, inputs: _leaders(table, inputs, SCORES),
         overview=tuple(Headline(name, {"metric": name.lower()}) for name in ("TS", "FS", "CS")),
     )
     for order, level, texts in (
@@ -394,6 +319,5 @@ HARD_MATCHING = TableSpec(
     needs="gre",
     possible=lambda study: bool(study.gre_levels),
     question="What does a given schema change, if triples must match the gold exactly?",
-    answer=answer_hard_matching,
     overview=(Headline("F1", {"metric": "f1"}),),
 )

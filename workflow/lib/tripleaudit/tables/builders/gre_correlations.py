@@ -30,7 +30,6 @@ from tripleaudit.tables.builders.gre import (
     runs_of,
 )
 from tripleaudit.tables.cells import Cell, Row, Table
-from tripleaudit.tables.gates import FEW, NOT_MEASURED, counted
 from tripleaudit.tables.inputs import RunKey, TableInputs
 
 READS = ("data/reported/genres.csv",)
@@ -165,7 +164,8 @@ def _cell(scores: Scores, row: Metric, column: Metric) -> Cell:
 
 def _method_note(measured: Scores) -> str:
     named = ", ".join(map(dataset, measured.datasets))
-    systems = counted(len(measured.systems), "system")
+    number = len(measured.systems)
+    systems = "1 system" if number == 1 else f"{number} systems"
     return (
         "Mean over data sets of Spearman's correlation over systems; "
         f"measured: {systems} of open extraction ({named}); "
@@ -214,32 +214,6 @@ def _against_ground_truth(printed: Scores) -> str:
     return ", ".join(differences)
 
 
-def answer(table: Table, inputs: TableInputs) -> str:
-    """Name the pairs of columns whose interval does not contain zero."""
-    runs = _runs(inputs)
-    sizes = [inputs.scores.cases(run, "all", mode_of(inputs, runs)) for run in runs]
-    texts = min((size for size in sizes if size is not None), default=FEW)
-    if texts < FEW:
-        return f"Too few cases to say what goes together: scores rest on {counted(texts, 'text')}, and it takes {FEW}."
-    stated: dict[tuple[str, frozenset[str]], str] = {}
-    for row in table.rows:
-        for column, cell in zip(table.columns, row.cells, strict=True):
-            if (
-                cell.value is not None
-                and cell.low is not None
-                and cell.high is not None
-                and cell.low * cell.high > 0
-            ):
-                pair = (row.group, frozenset((row.label, column.label)))
-                stated.setdefault(pair, f"{row.label} and {column.label} ({cell.value:.2f})")
-    sentences = []
-    for group in (MEASURED, PRINTED):
-        pairs = [text for (name, _), text in stated.items() if name == group]
-        if pairs:
-            sentences.append(f"{group}: {', '.join(pairs)} go together over systems.")
-    return " ".join(sentences) or NOT_MEASURED
-
-
 SPEC = TableSpec(
     name="gre-correlations",
     order=23.5,
@@ -247,5 +221,4 @@ SPEC = TableSpec(
     needs="gre",
     possible=lambda study: bool(study.gre_levels),
     question="Which GREScores go together over systems, and which with lengths?",
-    answer=answer,
 )

@@ -3,9 +3,7 @@
 from tripleaudit.core.descriptors import EXTRACTORS, Headline, TableSpec
 from tripleaudit.protocols.unseen_relations import NAME
 from tripleaudit.scoring.baselines import BASELINES
-from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Table, subject
-from tripleaudit.tables.gates import NOT_MEASURED, doubt_of_training, leader, sentences
 from tripleaudit.tables.grid import (
     ScoreColumn,
     ScoreRow,
@@ -74,24 +72,11 @@ def _rows(inputs: TableInputs) -> list[ScoreRow]:
     ]
 
 
-def answer_unseen_relations(table: Table, inputs: TableInputs) -> str:
-    cells = table.find("F1")
-    if not cells:
-        return NOT_MEASURED
-    named = [(labels.extractor(cell.of["extractor"], cell.of["noise"]), cell) for cell in cells]
-    every = [cell for row in table.rows for cell in row.cells]
-    without = sum(cell.text == CANNOT and cell.of["extractor"] not in BASELINES for cell in every)
-    others = f"{without} of the study's extractors cannot name such relations." if without else ""
-    stated = leader(named, "F1 on triples of held-out relations:", " %", inputs=inputs)
-    return sentences(f"{stated}.", doubt_of_training(cells), others)
-
-
 UNSEEN_RELATIONS_TABLE = TableSpec(
     name="unseen-relations",
     order=4.5,
     build=unseen_relations,
     possible=lambda study: study.compared and NAME in study.protocols,
     question="Who extracts relations that training did not have?",
-    answer=answer_unseen_relations,
     overview=(Headline("Unseen relations", {"column": "F1"}),),
 )

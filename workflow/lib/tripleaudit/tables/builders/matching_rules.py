@@ -5,9 +5,7 @@ table has what the choice of a rule changes.
 """
 
 from tripleaudit.core.descriptors import MATCHINGS, TableSpec
-from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.tables.cells import Cell, Table
-from tripleaudit.tables.gates import contrast, pairs_of
 from tripleaudit.tables.grid import (
     SETS_NOTE,
     ScoreColumn,
@@ -17,8 +15,6 @@ from tripleaudit.tables.grid import (
     score_table,
 )
 from tripleaudit.tables.inputs import TableInputs
-
-OFFSETS = "exact-span"
 
 
 def matching_rules(inputs: TableInputs) -> Table:
@@ -43,21 +39,10 @@ def matching_rules(inputs: TableInputs) -> Table:
     )
 
 
-def answer(table: Table, inputs: TableInputs) -> str:
-    """Say what is lost where offsets are compared, and not strings."""
-    pairs = pairs_of(
-        table.find(), {"matching": PRIMARY}, {"matching": OFFSETS}, floors=False, inputs=inputs
-    )
-    return contrast(
-        pairs, "where entities are compared as strings", "where they are compared by their offsets"
-    )
-
-
 MATCHING_RULES = TableSpec(
     name="matching-rules",
     order=14.5,
     build=matching_rules,
     possible=lambda study: study.compared,
     question="How much of a score is the rule by which triples count as correct?",
-    answer=answer,
 )

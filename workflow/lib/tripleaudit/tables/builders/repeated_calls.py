@@ -1,22 +1,18 @@
 """The tables of MINEA about parts of documents and follow-up calls (tables 1 and 2)."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.tables.builders.found_needles import (
-    by_run_of,
     cell_of,
     coverage_note,
     group_of,
-    labelled,
     model_label,
     runs_of,
     strata_of,
 )
-from tripleaudit.tables.cells import GAP, Cell, Column, Row, Table, number
-from tripleaudit.tables.gates import FEW, NOT_MEASURED, counted, several
-from tripleaudit.tables.inputs import RunKey, TableInputs
+from tripleaudit.tables.cells import GAP, Cell, Column, Row, Table
+from tripleaudit.tables.inputs import TableInputs
 
 
 def lost_in_the_middle(inputs: TableInputs) -> Table:
@@ -136,50 +132,6 @@ def turning_point(values: list[float | None], high: bool) -> int | None:
     return turn
 
 
-def answer_middle(table: Table, inputs: TableInputs) -> str:
-    by_run = by_run_of(table.find(metric="redundancy"))
-    found = []
-    for name, cells in labelled(by_run):
-        if len(cells) > 1:
-            most = max(cells, key=lambda cell: cell.value)
-            found.append(
-                f"{name} repeats {number(cells[0].value, 3)} of what it found in the first part and "
-                f"{number(cells[-1].value, 3)} in the last of {len(cells)}"
-                + (
-                    ""
-                    if len(cells) < 3
-                    else f", most in part {most.of['stratum']} ({number(most.value, 3)})"
-                )
-            )
-    return f"{several(found)}.{_of_few(inputs, by_run)}" if found else NOT_MEASURED
-
-
-def answer_iterations(table: Table, inputs: TableInputs) -> str:
-    by_run = by_run_of(table.find(metric="entities"))
-    found = []
-    for name, cells in labelled(by_run):
-        if len(cells) > 1:
-            calls = counted(int(cells[-1].of["stratum"]), "follow-up call")
-            found.append(
-                f"{name} from {cells[0].shown} to {cells[-1].shown} entities after {calls}"
-            )
-    return (
-        f"In the mean over documents — {several(found)}.{_of_few(inputs, by_run)}"
-        if found
-        else NOT_MEASURED
-    )
-
-
-def _of_few(inputs: TableInputs, runs: Iterable[RunKey]) -> str:
-    """Say so where the numbers rest on few documents."""
-    documents = [cell_of(inputs, run._replace(protocol="parts"), "documents").value for run in runs]
-    fewest = int(min((count for count in documents if count is not None), default=FEW))
-    return (
-        f" This rests on {counted(fewest, 'document')}: too few for a conclusion, which takes {FEW}."
-        * (fewest < FEW)
-    )
-
-
 LOST_IN_THE_MIDDLE = TableSpec(
     name="lost-in-the-middle",
     order=27,
@@ -189,7 +141,6 @@ LOST_IN_THE_MIDDLE = TableSpec(
         study.config["needles"].get("models") and study.config["needles"].get("parts")
     ),
     question="Does a model lose what stands in the middle of a document?",
-    answer=answer_middle,
     overview=None,
 )
 ITERATIONS = TableSpec(
@@ -199,6 +150,5 @@ ITERATIONS = TableSpec(
     needs="needles",
     possible=lambda study: bool(study.config["needles"].get("models")),
     question="What do follow-up calls add?",
-    answer=answer_iterations,
     overview=None,
 )

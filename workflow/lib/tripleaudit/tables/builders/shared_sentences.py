@@ -9,7 +9,6 @@ from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.units import design_effect
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, Cell, Column, Row, Table
-from tripleaudit.tables.gates import NOT_MEASURED, several
 from tripleaudit.tables.inputs import TableInputs
 
 BETWEEN = "{} \u2192 {}"
@@ -95,21 +94,6 @@ def _dependence(inputs: TableInputs, corpus: str, protocol: str) -> tuple[Cell, 
     return Cell(groups, 0), Cell(statistics.median(known) if known else None, 2)
 
 
-def answer(table: Table, inputs: TableInputs) -> str:
-    if not table.rows:
-        return NOT_MEASURED
-    if table.warnings:
-        return " ".join(table.warnings)
-    near = [
-        f"{row.group}: {row.cells[2].value:,} ({row.cells[3].value:.1f} %)"
-        for row in table.rows
-        if row.label == TO_TEST and row.cells[2].value
-    ]
-    return "No test sentence is in training" + (
-        f"; near one of training are {several(near)}." if near else "."
-    )
-
-
 LEAKAGE = TableSpec(
     name="leakage",
     order=35,
@@ -117,6 +101,5 @@ LEAKAGE = TableSpec(
     needs="audits",
     possible=lambda study: bool(study.corpora),
     question="What do the splits share, and was anything left out when they were read?",
-    answer=answer,
     overview=None,
 )

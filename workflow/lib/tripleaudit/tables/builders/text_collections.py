@@ -8,7 +8,6 @@ from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.core.files import read_json
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Row, Table
-from tripleaudit.tables.gates import NOT_MEASURED, several
 from tripleaudit.tables.inputs import TableInputs
 
 KIND: Final = "collection"  # of the input files: the manifest of each collection
@@ -83,16 +82,6 @@ def _rate(one: dict) -> float:
     return one["counts"]["sentences"] / seconds if seconds else 0.0
 
 
-def answer_collection(table: Table, inputs: TableInputs) -> str:
-    found = [
-        f"{column.label}: {table.cell(ALL, column.label, TRIPLES).value:,} triples in "
-        f"{table.cell(SENTENCES['with_triples'], column.label).value:,} of "
-        f"{table.cell(LINES['sentences'], column.label).value:,} sentences"
-        for column in table.columns
-    ]
-    return f"The extractor found — {several(found)}." if found else NOT_MEASURED
-
-
 COLLECTION = TableSpec(
     name="collection",
     order=40,
@@ -100,5 +89,4 @@ COLLECTION = TableSpec(
     needs=KIND,
     possible=lambda study: bool(study.config["collections"]),
     question="What do the text collections hold, and how fast were they read?",
-    answer=answer_collection,
 )

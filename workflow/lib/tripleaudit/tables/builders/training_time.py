@@ -6,7 +6,6 @@ from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.builders.zero_triples import PARTIAL_EXTRACTOR
 from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Column, Row, Table, about
-from tripleaudit.tables.gates import NOT_MEASURED
 from tripleaudit.tables.grid import LAST_WORDS_ONLY, is_extractor
 from tripleaudit.tables.inputs import TableInputs
 
@@ -94,24 +93,6 @@ def _paper_time(corpus: str, name: str, setting: str) -> str | None:
     return reported.cardinality(6, corpus, f"train {setting.upper()}", metric, model=name)
 
 
-def answer_training_time(table: Table, inputs: TableInputs) -> str:
-    """Say from how many minutes to how many an epoch takes, as the table's cells have it."""
-    found = [cell for cell in table.find(training="nz") if is_extractor(cell.of["extractor"])]
-    if not found:
-        return NOT_MEASURED
-    several = len({cell.of["corpus"] for cell in found}) > 1
-    fast, slow = (
-        f"{cell.shown} minutes ({labels.extractor(cell.of['extractor'])}"
-        + (f", {labels.corpus(cell.of['corpus'])})" if several else ")")
-        for cell in (
-            min(found, key=lambda cell: cell.value),
-            max(found, key=lambda cell: cell.value),
-        )
-    )
-    stated = f"takes {fast}" if fast == slow else f"takes from {fast} to {slow}"
-    return f"An epoch on sentences with triples {stated}."
-
-
 TRAINING_TIME = TableSpec(
     name="training-time",
     order=13,
@@ -119,6 +100,5 @@ TRAINING_TIME = TableSpec(
     needs="runs",
     possible=lambda study: bool(study.extractors),
     question="How long does a training take, with and without zero-triple sentences?",
-    answer=answer_training_time,
     overview=(Headline("minutes", {"column": "NZ"}),),
 )

@@ -11,7 +11,6 @@ from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, Cell, Row, Table, subject
 from tripleaudit.tables.encoders import UNKNOWN, describe_encoder
-from tripleaudit.tables.gates import NOT_MEASURED
 from tripleaudit.tables.inputs import UNFINISHED, UNSETTLED, RunKey, TableInputs
 from tripleaudit.tables.loading import ended, trainings_of
 from tripleaudit.training.convergence import CONVERGED, FEWEST, FLAT, MARGIN, RISE, RISING, pace
@@ -169,27 +168,6 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return None if None in known else fmean(value for value in known if value is not None)
 
 
-def answer(table: Table, inputs: TableInputs) -> str:
-    """Say how many kinds of trainings had ended how; a row of the table is one kind, of several
-    seeds.
-    """
-    verdicts = [ended(each) for each in trainings_of(inputs.runs).values()]
-    if not verdicts:
-        return NOT_MEASURED
-    margin = f"{100 * MARGIN:g} point" + "s" * (MARGIN != 0.01)
-    said = {
-        CONVERGED: f"converged (twice the epochs are shown to gain less than {margin})",
-        FLAT: "flat at the end, which a longer training alone can prove",
-        RISING: f"still rising ({UNFINISHED}), which takes more epochs",
-        None: f"evaluated too rarely to know ({UNSETTLED}), which takes {FEWEST} evaluations",
-    }
-    parts = [f"{verdicts.count(how)} {text}" for how, text in said.items() if how in verdicts]
-    kinds = (
-        "1 kind of training was " if len(verdicts) == 1 else f"{len(verdicts)} kinds of training: "
-    )
-    return f"Of {kinds}{'; '.join(parts)}."
-
-
 TRAININGS = TableSpec(
     name="trainings",
     order=14.6,
@@ -197,5 +175,4 @@ TRAININGS = TableSpec(
     needs="runs",
     possible=lambda study: bool(study.report.trainings),
     question="How was each system trained, and was its training long enough?",
-    answer=answer,
 )

@@ -7,23 +7,11 @@ from functools import partial
 from statistics import fmean
 
 from tripleaudit.core.descriptors import Headline, TableSpec
-from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.rows import split_two_step, two_step_name
 from tripleaudit.scoring.scores import CLASSIFICATION
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.builders.zero_triples import PARTIAL_NOTE, printed, rows_of
-from tripleaudit.tables.cells import Cell, Table, number, subject
-from tripleaudit.tables.gates import (
-    FEW,
-    NOT_MEASURED,
-    Floor,
-    Pair,
-    best,
-    contrast,
-    doubt_of_training,
-    pairs_of,
-    sentences,
-)
+from tripleaudit.tables.cells import Cell, Table, subject
 from tripleaudit.tables.grid import (
     FRACTION,
     ScoreColumn,
@@ -33,8 +21,7 @@ from tripleaudit.tables.grid import (
     row_notes,
     score_table,
 )
-from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
-from tripleaudit.tables.leads import END_TO_END, IN_TWO_STEPS, lead_two_step
+from tripleaudit.tables.inputs import RunKey, TableInputs
 
 READS = ("data/reported/zero_cardinality.csv",)
 
@@ -193,141 +180,12 @@ def _change(inputs: TableInputs, row: ScoreRow, column: ScoreColumn) -> Cell:
     )
 
 
-def answer_zcc(table: Table, inputs: TableInputs) -> str:
-    cells = {
-        metric: [cell.percent() for cell in table.find(metric=metric)]
-        for metric in ("f1", "recall")
-    }
-    found = [cell for cell in cells["f1"] if cell.of["extractor"] not in BASELINES]
-    if not found:
-        return NOT_MEASURED
-
-    def named(cell: Cell) -> str:
-        return f"{labels.extractor(cell.of['extractor'])} on {labels.corpus(cell.of['corpus'])}"
-
-    cell = max(found, key=lambda one: (one.value, named(one)))
-    name = named(cell)
-    if cell.cases is not None and cell.cases < FEW:
-        return f"Too few cases for a conclusion: {name} was tested on {cell.cases} sentences, and it takes {FEW}."
-    if not cell.value:
-        return f"No classifier lets a sentence with triples through: F1 is 0 ({name}); it takes more epochs."
-    rows = [
-        one
-        for one in cells["f1"]
-        if one.of["corpus"] == cell.of["corpus"] and one.of["extractor"] in BASELINES
-    ]
-    trivial, floor = best((labels.extractor(one.of["extractor"]), one) for one in rows)
-    if Floor(trivial, floor).holds(cell):
-        return (
-            f"No classifier is better than none at all: the best F1 on the class “has triples” is {cell.shown} % "
-            f"({name}), and the baseline “{trivial}” has {floor.shown} %."
-        )
-    recalls = [one.shown for one in cells["recall"] if run_of(one.of) == run_of(cell.of)]
-    lost = "".join(
-        f"; it lets {recall} % of the sentences with triples through" for recall in recalls[:1]
-    )
-    lowest = (
-        f", the lowest {number(min(one.value for one in found), 1)} %" if len(found) > 1 else ""
-    )
-    against = (
-        f", against {floor.shown} % of the baseline “{trivial}”" if floor.value is not None else ""
-    )
-    unmeasured = "" if against else "No trivial baseline was measured with it."
-    best_of = (
-        f"The best F1 on the class “has triples” is {cell.shown} % ({name}){against}{lowest}{lost}."
-    )
-    return sentences(best_of, doubt_of_training([cell], "its training"), unmeasured)
-
-
-def answer_two_step(table: Table, inputs: TableInputs) -> str:
-    """Of end-to-end training the table has the change alone; its scores, and those of baselines,
-    are looked up.
-    """
-    behind: dict[str, list[Cell]] = {}
-    for cell in table.find("F1"):
-        gate, name = split_two_step(cell.of["extractor"])
-        if name not in inputs.untrained:
-            behind.setdefault(gate, []).append(
-                replace(cell.percent(), of={**cell.of, "extractor": name})
-            )
-    pairs = [
-        _behind(gate, pair, inputs)
-        for gate, cells in behind.items()
-        for pair in pairs_of(
-            [
-                *cells,
-                *(
-                    one
-                    for training in ("wz", "nz")
-                    for one in inputs.scores.elsewhere(cells, training=training)
-                ),
-            ],
-            {"training": "wz"},
-            {"training": "nz"},
-            inputs=inputs,
-        )
-    ]
-    trained = contrast(pairs, END_TO_END, IN_TWO_STEPS, between_trainings=True)
-    return sentences(trained if behind else "", _answer_saved(table, inputs))
-
-
-def _behind(gate: str, pair: Pair, inputs: TableInputs) -> Pair:
-    """Return a pair with its second side, and the baseline of that, held against what passes the
-    gate.
-    """
-    steps = {**pair.second.of, "extractor": two_step_name(gate, pair.second.of["extractor"])}
-    alone, floor = pair.floors
-    if floor.cell.of:
-        floor = floor._replace(difference=inputs.scores.between(floor.cell.of, steps))
-    name, difference = (
-        f"{pair.name} behind {labels.extractor(gate)}",
-        inputs.scores.between(pair.first.of, steps),
-    )
-    return pair._replace(name=name, difference=difference, floors=(alone, floor))
-
-
-def _answer_saved(table: Table, inputs: TableInputs) -> str:
-    """Say what the classifier saves of the system without training that costs most, or of the
-    first one.
-    """
-    values = {
-        label: {run_of(cell.of): cell for cell in table.find(label)} for label in (*SAVED, CHANGE)
-    }
-    passed, money, saved, change = values.values()
-    passed = {
-        run: cell
-        for run, cell in passed.items()
-        if split_two_step(run.extractor)[1] in inputs.untrained
-    }
-    if not passed:
-        return ""
-    run = max(passed, key=lambda run: money[run].value if run in money else 0.0)
-    gate, system = map(labels.extractor, split_two_step(run.extractor))
-    less = f" and saves {saved[run].shown} % of its money" if run in saved else ""
-    points = _changed(inputs, run) if run in change else ""
-    left = f"{gate} leaves {system} {passed[run].shown} % of the sentences{less}{points}."
-    return sentences(left, doubt_of_training([passed[run]]))
-
-
-def _changed(inputs: TableInputs, run: RunKey) -> str:
-    """Say what a classifier in front changes of the F1 of a system without training."""
-    alone = run._replace(extractor=split_two_step(run.extractor)[1])
-    before, after = (
-        inputs.scores.cell(one, "f1", matching=inputs.matching) for one in (alone, run)
-    )
-    pair = Pair("", before, after, difference=inputs.scores.between(before.of, after.of))
-    if not pair.shown:
-        return f"; no change of its F1 is shown ({pair.points(signed=True)})"
-    return f"; its F1 changes by {pair.points(signed=True)}"
-
-
 ZCC = TableSpec(
     name="zcc",
     order=11,
     build=zcc,
     possible=lambda study: bool(study.classifiers),
     question="Can a classifier tell the sentences that have triples from those that have none?",
-    answer=answer_zcc,
     overview=(Headline("F1", {"metric": "f1"}),),
 )
 
@@ -338,8 +196,6 @@ TWO_STEP = TableSpec(
     build=two_step,
     possible=lambda study: bool(study.two_step_runs or study.two_step_systems),
     question="Does a classifier before the extractor beat training it with zero-triple sentences?",
-    answer=answer_two_step,
-    lead=lead_two_step,
     overview=(
         Headline("classifier first", {"metric": "f1", "column": "F1"}),
         Headline("gain", {"column": CHANGE}),

@@ -8,7 +8,6 @@ from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Table
-from tripleaudit.tables.gates import contrast, pairs_of, sentences
 from tripleaudit.tables.grid import (
     FRACTION,
     LAST_WORDS_ONLY,
@@ -21,7 +20,6 @@ from tripleaudit.tables.grid import (
     score_table,
 )
 from tripleaudit.tables.inputs import RunKey, TableInputs
-from tripleaudit.tables.leads import ADDED, WITHOUT, lead_end_to_end
 
 READS = ("data/reported/zero_cardinality.csv",)
 
@@ -159,19 +157,6 @@ def _realistic_drop(inputs: TableInputs, row: ScoreRow, column: ScoreColumn) -> 
     )
 
 
-def answer_end_to_end(table: Table, inputs: TableInputs) -> str:
-    cells = [cell.percent() for cell in table.find("F1")]
-    usual, tested = {"training": "nz", "testing": "nz"}, {"training": "nz", "testing": "wz"}
-    first = contrast(pairs_of(cells, usual, tested, inputs=inputs), *ADDED)
-    pairs = pairs_of(cells, tested, {"training": "wz", "testing": "wz"}, inputs=inputs)
-    if not pairs:
-        return first
-    return sentences(
-        first,
-        contrast(pairs, WITHOUT, "trained with them", "F1 on that test", between_trainings=True),
-    )
-
-
 TRAINED = {"nz": "without zeros", "wz": "with zeros"}
 
 END_TO_END = TableSpec(
@@ -180,8 +165,6 @@ END_TO_END = TableSpec(
     build=end_to_end,
     possible=lambda study: study.compared and "wz" in study.settings,
     question="Does an extractor know when there is nothing to extract?",
-    answer=answer_end_to_end,
-    lead=lead_end_to_end,
     overview=tuple(
         Headline(
             f"trained {TRAINED[setting]}", {"training": setting, "testing": "wz", "metric": "f1"}
