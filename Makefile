@@ -15,7 +15,7 @@ export PYTHONHASHSEED := 0
 # each of a study's jobs starts Python: without compiled files of the package that takes a third longer
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo report test test-all test-thorough test-light wheel-test coverage lint format bench fuzz gpu image dag clean
+.PHONY: help setup demo report test test-quick test-all test-thorough test-light wheel-test coverage lint format bench fuzz gpu image dag clean
 .DEFAULT_GOAL := help
 
 help: ## say what can be made
@@ -41,10 +41,13 @@ demo: $(DEMO) ## run the demo study from its corpus to tables and report (7 to 1
 report: $(DEMO) ## write the HTML report of the demo study, and what it needs
 	$(BIN)/snakemake --cores $(CORES) --rerun-incomplete report
 
-test: $(READY) lint ## check style, then run the tests (at most 8 minutes on 2 cores; changes nothing outside this folder)
+test: $(READY) ## check style and run the tests beside (changes nothing outside this folder)
+	@$(MAKE) --no-print-directory --output-sync --jobs 2 lint test-quick
+
+test-quick: $(READY)
 	$(BIN)/pytest -n $(CORES) -m "not thorough"
 
-test-all: $(READY) lint ## all tests, those with a cluster, a browser and kills too (20 minutes; says so and installs SLURM)
+test-all: $(READY) lint ## all tests, those with a cluster, a browser and kills too (says what takes long, and installs SLURM)
 	@tests/support/install_slurm.sh
 	$(BIN)/pytest -n $(CORES)
 

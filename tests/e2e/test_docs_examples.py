@@ -275,7 +275,9 @@ def test_the_cells_of_the_page_on_python_print_what_it_shows(tmp_path):
     assert len([text for text in shown if text]) > 6
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", pytest.param("docs/tutorial.md", marks=pytest.mark.thorough)]
+)
 def test_a_new_user_sees_what_the_page_shows(finished, page):
     blocks, printed, shown = every_block(ROOT / page), "", 0
     for block in blocks:

@@ -27,7 +27,7 @@ from tripleaudit.core.registries import REGISTRIES
 from tripleaudit.extractors import declared
 from tripleaudit.tables import plots
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 PARTS = ("Snakefile", "workflow", "profiles", "config", "envs", "resources/demo")
 CHANGED = "params have changed since last execution:"
@@ -187,7 +187,7 @@ NOTHING: set[str] = set()
 def test_other_words_in_a_copy_of_the_project_make_nothing_again(finished, tree):
     edit(tree, "scoring/matching.py", '"""', '"""Other words. ')
     edit(tree, "training/trainer.py", "\nimport ", "\n# a comment\nimport ")
-    edit(tree, "files.py", 'no such file")', 'no such file here")')
+    edit(tree, "core/files.py", 'no such file")', 'no such file here")')
     edit(tree, "commands/train.py", 'help="', 'help="Really: ')
     assert jobs(dry_run(finished, "--quiet", "rules", tree=tree)) == {}
 

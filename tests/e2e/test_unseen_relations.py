@@ -9,7 +9,7 @@ import pytest
 from support.fake_endpoint import FakeEndpoint
 from support.workflow import ran, write_study
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 TABLE = "results/small/tables/unseen-relations"
 

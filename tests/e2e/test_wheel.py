@@ -20,6 +20,8 @@ from support.shared import shared
 from support.workflow import DEMO, ROOT, write_study
 from tripleaudit.cli import build_parser
 
+pytestmark = pytest.mark.thorough
+
 TEXT = {"capture_output": True, "text": True}
 
 

@@ -17,6 +17,8 @@ from tripleaudit.core import registries
 from . import corpora, options, studies
 from .running import wrong
 
+pytestmark = pytest.mark.thorough
+
 EVERY = int(os.environ.get("FUZZ_EVERY", "17"))
 RANDOM = random.Random(int(os.environ.get("FUZZ_SEED", "3")))
 CASES = [case for module in (corpora, options, studies) for case in module.cases(RANDOM)]

@@ -11,6 +11,8 @@ import pytest
 
 from support.workflow import DEMO_FILES, ROOT
 
+pytestmark = pytest.mark.thorough
+
 SNAKEFILE = """
 module audit:
     snakefile: {snakefile}

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.thorough
+
 PROFILE = Path(__file__).resolve().parents[2] / "workflow" / "profiles" / "default"
 SNAKEFILE = """
 rule all:

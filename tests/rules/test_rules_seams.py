@@ -37,6 +37,7 @@ def test_a_raw_file_replaced_by_an_older_one_is_read_again(folder):
 
 
 @pytest.mark.parametrize("file", ["config.json", "model.safetensors"])
+@pytest.mark.thorough
 def test_a_local_encoder_replaced_by_an_older_one_is_noticed(folder, tiny_encoder, file):
     encoder = folder / "encoder"
     shutil.copytree(tiny_encoder, encoder)

@@ -28,6 +28,8 @@ from support.extractors import build
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import extractor_class, extractor_names
 
+pytestmark = pytest.mark.thorough
+
 
 def test_synthetic_sentences_are_shaped_like_webnlg(tiny_encoder):
     sentences = synthetic_sentences(build(CasRel, tiny_encoder), 300)

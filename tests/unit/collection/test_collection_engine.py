@@ -346,6 +346,7 @@ def wait_for_blocks(process, out, number):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_two_workers_make_the_same_rows_and_one_that_dies_is_one_sentence(many, models, tmp_path):
     work = collection(many, models, tmp_path / "one", size=25)
     run_collection(work)

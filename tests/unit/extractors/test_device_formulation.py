@@ -21,6 +21,10 @@ CASES += [
     ("tplinker", {"padded_cells": True, "max_length": 20}, cells) for cells in (WIDE, 3000, 40)
 ]
 CASES += [("grte", {"rounds": 2}, WIDE)]
+TWO_QUICK = [
+    pytest.param(name, marks=() if name in ("casrel", "onerel") else pytest.mark.thorough)
+    for name in NAMES
+]
 CASES += [("pfn", {"entities": "last_word"}, WIDE), ("ptrnet", {"max_triples": 1}, WIDE)]
 
 
@@ -90,7 +94,7 @@ def test_loss_and_gradients_equal_those_of_the_cpu_formulation(
             )
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", TWO_QUICK)
 def test_a_step_never_waits_and_does_not_grow_with_the_batch(name, tiny_encoder):
     rows = counted(name, tiny_encoder, relations=7, sizes=(2, 16), length=24)
     assert [row.synchronisations for row in rows] == [0, 0]
@@ -98,7 +102,7 @@ def test_a_step_never_waits_and_does_not_grow_with_the_batch(name, tiny_encoder)
     assert [line for line in faults(rows) if "more than" in line] == []
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", TWO_QUICK)
 def test_no_tensor_of_a_step_is_made_on_the_processor(name, tiny_encoder, monkeypatch):
     """On the device ``meta``, whose tensors have no values, one that stays on the processor is
     an error as on a GPU.

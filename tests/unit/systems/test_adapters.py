@@ -16,6 +16,8 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.systems.test_set import SystemFiles, predict_system
 
+pytestmark = pytest.mark.thorough
+
 ADAPTERS = Path(__file__).resolve().parents[3] / "resources" / "adapters"
 TEXTS = ["tim cook leads apple .", "ada lovelace wrote notes", "it rains today"]
 QUIET = {"timeout": 120.0, "restarts": 0}

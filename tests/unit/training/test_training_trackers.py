@@ -51,6 +51,7 @@ def tell(tracker, tmp_path, rows, code=REPORTING) -> str:
     return done.stdout
 
 
+@pytest.mark.thorough
 def test_trackio_keeps_a_run_of_each_training_on_this_machine(tmp_path):
     pytest.importorskip("trackio")
     for rows in (ROWS, ROWS[:1]):
@@ -66,6 +67,7 @@ def test_trackio_keeps_a_run_of_each_training_on_this_machine(tmp_path):
     assert list((tmp_path / "tracked").rglob("*.db"))
 
 
+@pytest.mark.thorough
 def test_wandb_keeps_a_run_on_this_machine_where_it_is_set_to_stay_offline(tmp_path):
     pytest.importorskip("wandb")
     tell("wandb", tmp_path, ROWS)
