@@ -142,7 +142,7 @@ def test_plugins_of_every_kind(folder, corpus):
     assert "Folded matching" in printed and "| tagger" in printed  # matching rule and extractor
     for file, before, after, rule, others in (
         ("folded.py", "lower()", "upper()", "score", {"prepare_corpus", "build_protocol"}),
-        ("density.py", '"Mean"', '"Average"', "table", {"score", "train"}),
+        ("density.py", '"Mean"', '"Average"', "tables", {"score", "train"}),
     ):
         change(folder / file, before, after)
         planned = dry_run(folder, "tables", "plugged.yaml")

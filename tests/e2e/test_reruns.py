@@ -112,8 +112,9 @@ def test_what_commands_used_when_they_ran_is_their_code(finished):
                 part for part in " ".join(arguments).replace("/", " ").split() if part in EXTRACTORS
             )
             counted |= jobs_.extractor_code(command, name)
-        if command == "table":
-            counted |= jobs_.described_code("table", TABLE_SPECS, arguments[2])
+        if command == "tables":
+            names = json.loads(arguments[2])
+            counted |= jobs_.described_code("tables", TABLE_SPECS, *names)
         if command == "plots":
             counted |= code.versions(
                 *(f"tables.plots.{info.name}" for info in pkgutil.iter_modules(plots.__path__))
@@ -130,7 +131,7 @@ def test_what_commands_used_when_they_ran_is_their_code(finished):
     assert {
         "train",
         "predict",
-        "table",
+        "tables",
         "score-run",
         "generate",
         "extract-needles",
@@ -210,7 +211,7 @@ CHANGES = {
     "checkpoints": ({"training": {"save_minutes": 1, "save_every": 7}}, NOTHING),
     "prediction": ({"prediction": {"batch_size": 3}}, NOTHING),
     "prices, addresses": ({"generative": {"endpoints": {"fake": ENDPOINT}}}, NOTHING),
-    "a table's caption": ({"tables": {"training-time": {"caption": "Other words."}}}, {"table"}),
+    "a table's caption": ({"tables": {"training-time": {"caption": "Other words."}}}, {"tables"}),
     "the description": ({"description": "Other words."}, {"write_report"}),
     "thresholds": ({"needles": {"thresholds": [0.5, 0.6, 0.7, 0.9]}}, {"rate_needles"}),
     "one learning rate": ({"extractors": {"onerel": {"head_learning_rate": 2e-3}}}, {"train"}),
@@ -235,7 +236,7 @@ def test_a_further_system_makes_nothing_of_the_others_again(copy):
     assert (
         found["predict_system"] == 2 and found["score"] == 4
     )  # original and sifted; nz, wz and behind the classifier
-    everything = {"merge_scores", "system_facts", "table", "plot", "write_report", "all"}
+    everything = {"merge_scores", "system_facts", "tables", "plots", "write_report", "all"}
     scored = {"score", "score_triples"}
     assert set(found) == everything | {"predict_system", "frames"} | scored and before > 20
     (copy / "program.py").write_text("raise SystemExit('broken')\n", encoding="utf-8")

@@ -24,7 +24,7 @@ SEED = 20240607
 CONCURRENCY = 2
 STAGES = (
     "fetch_model", "prepare_corpus", "build_protocol", "train", "predict", "score", "generate", "score_triples",
-    "table",
+    "tables",
 )  # fmt: skip
 RESULTS = ("tables/*.*", "scores.csv", "gre/scores.csv", "predictions/**/*.jsonl", "models/**/model.safetensors",
            "protocols/**/*.jsonl", "corpora/**/*.jsonl", "counts/**/*.csv", "generative/**/*.jsonl")  # fmt: skip

@@ -84,7 +84,7 @@ def test_tables_are_made_of_what_the_cluster_trained_and_predicted(finished):
     # one rule scores every system: the one that was trained, and the baselines next to it
     for rule, jobs in (("train", 1), ("predict", 1), ("score", 3)):
         assert [job["JobState"] for job in finished.jobs[rule]] == ["COMPLETED"] * jobs, rule
-    assert not set(finished.jobs) & {"fetch_model", "fetch_raw", "table", "original_split"}
+    assert not set(finished.jobs) & {"fetch_model", "fetch_raw", "tables", "original_split"}
 
 
 def test_jobs_get_the_partition_and_the_gpu_that_they_ask_for(finished):

@@ -69,12 +69,12 @@ def test_scores_are_tidy_and_have_their_provenance(finished):
     assert (study / "scores.provenance.json").exists()
 
 
-def test_a_changed_table_option_reruns_that_table_alone(copy):
+def test_a_changed_table_option_makes_the_tables_alone_again(copy):
     names = sorted(STATISTICS | RESULTS)
     change(
         copy, {"tables": {name: {"digits": 2} if name == "end-to-end" else None for name in names}}
     )
-    assert planned(copy) == {"table": 1, "write_report": 1, "all": 1}
+    assert planned(copy) == {"tables": 1, "write_report": 1, "all": 1}
 
 
 def test_lost_predictions_and_scores_are_made_again_without_training(copy):

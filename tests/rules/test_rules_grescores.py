@@ -78,7 +78,7 @@ def test_stored_and_judged_outputs_are_rows_of_one_table(study):
     assert planned(folder) == {}
     # A further system is scored with the others, and nobody is asked again.
     found = planned(study(systems={"further": {"triples": "out.json"}}))
-    assert set(found) == {"score_triples", "merge_scores", "table", "plot", "write_report", "all"}
+    assert set(found) == {"score_triples", "merge_scores", "tables", "write_report", "all"}
     # Neither does another address, time-out or endpoint: only what decides the answers makes the
     # judge judge again.
     assert not {"judge_triples", "score_triples"} & set(

@@ -57,14 +57,14 @@ def test_a_study_is_run_and_a_change_reruns_what_depends_on_it(study):
     assert "<svg" in (folder / TARGETS[1]).read_text(encoding="utf-8")
     assert planned(folder, "--", *TARGETS) == {}
     every = planned(folder)
-    assert every.pop("all") == 1 and every == {"table": 5, "write_report": 1}
+    assert every.pop("all") == 1 and every == {"write_report": 1}
     counted = planned(study(fake.url, thresholds=[0.4]), "--", *TARGETS)
     assert counted == {
         "rate_needles": 1,
         "score_needles": 1,
         "merge_scores": 1,
-        "table": 1,
-        "plot": 1,
+        "tables": 1,
+        "plots": 1,
     }
     (folder / "notes" / "more.txt").write_text(make_document(50).text, encoding="utf-8")
     assert planned(study(fake.url), "--", *TARGETS)["make_needles"] == 1

@@ -135,7 +135,7 @@ def test_extraction_by_a_service_stays_where_the_network_is(served, folder):
     change(folder, {"generative": generative})
     result = ran(folder, "--list-rules", snakefile=ROOT / "tests/support/local_rules.smk")
     local = set(re.search("^local: (.*)$", result.stdout + result.stderr, re.MULTILINE)[1].split())
-    assert {"fetch_model", "table"} < local
+    assert {"fetch_model", "tables"} < local
     assert not local & {"train", "predict", "score", "prepare_corpus"}
     assert ("generate" in local) is not served
 

@@ -12,8 +12,8 @@ from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.scoring.rows import RunFiles, score_run
 from tripleaudit.scoring.scores import merge_scores
 from tripleaudit.tables.audits import write_study_audit
-from tripleaudit.tables.building import make_table
-from tripleaudit.tables.loading import load_inputs
+from tripleaudit.tables.building import make_tables
+from tripleaudit.tables.loading import ResultFiles, load_inputs
 from tripleaudit.tables.plots import write_plot
 
 DEMO = Path(__file__).resolve().parents[2] / "resources" / "demo"
@@ -99,13 +99,11 @@ def write_finished_study(folder: Path, plots: bool = True) -> Path:
         "audits": [folder / "audits/demo/original.json"],
         "runs": [folder / "trainings.json"],
     }
-    for name in TABLES:
-        make_table(name, folder / "tables" / name, **inputs)
+    make_tables(ResultFiles(**inputs), dict.fromkeys(TABLES, {}), folder / "tables")
     if plots:
         histories = sorted(folder.glob("models/**/history.jsonl"))
         loaded = load_inputs(**inputs, files={"history": histories})
-        for name in ("type-f1", "training-curves"):
-            write_plot(name, loaded, folder / f"plots/{name}.svg")
+        write_plot("training-curves", loaded, folder / "plots/training-curves.svg")
     return folder
 
 

@@ -147,7 +147,7 @@ def codes(root: Path) -> dict[str, str]:
     found = {rule: [jobs.rule_code(shell)] for rule, shell in SHELLS.items()}
     for rule, command, registry, names in (
         ("train", "train", MATCHINGS, ["exact-string"]),
-        ("table", "table", TABLES, list(TABLES)),
+        ("tables", "tables", TABLES, list(TABLES)),
         ("build_protocol", "build-protocol", PROTOCOLS, ["sifted"]),
         ("build_augmented", "build-protocol", PROTOCOLS, ["augmented"]),
         ("predict_system", "predict-system", SYSTEM_KINDS, ["predictions", "command"]),
@@ -159,7 +159,7 @@ def codes(root: Path) -> dict[str, str]:
             jobs.extractor_code(command, name) for name in ("casrel", "onerel", "zcc-binary")
         ]
     drawn = [f"tables.plots.{path.stem}" for path in (root / "tables/plots").glob("[a-z]*.py")]
-    found["plot"] += [jobs.chosen_code("plots", module) for module in drawn]
+    found["plots"] += [jobs.chosen_code("plots", module) for module in drawn]
     schema = root / "data" / "schemas" / schema_file("demo").name
     for step in ("make-needles", "extract-needles", "score-needles"):
         found[step.replace("-", "_")].append(jobs.chosen_code(step, files=[schema]))
@@ -173,7 +173,7 @@ def before(copy):
 
 NOTHING: set[str] = set()
 MORE = ("", "")  # one more statement at the end of a module
-SHOWN = {"table", "plot", "write_report"}
+SHOWN = {"tables", "plots", "write_report"}
 SCORED = {"score", "score_classifier", "estimate", "frames"} | SHOWN
 COLLECTION = {"divide_collection", "extract_collection", "finish_collection"}
 READ = COLLECTION | {"train", "predict", "prepare_corpus", "select_texts", "generate"}
@@ -243,8 +243,8 @@ EDITS = {
         {"train", "predict"},
     ),
     "noise of entities": ("protocols/noising.py", MORE, FACTS | {"train", "estimate"}),
-    "a table": ("tables/builders/training_time.py", MORE, {"table"}),
-    "a paper's values": ("data/reported/rte_eval.csv", ("\n", " \n"), {"table"}),
+    "a table": ("tables/builders/training_time.py", MORE, {"tables"}),
+    "a paper's values": ("data/reported/rte_eval.csv", ("\n", " \n"), {"tables"}),
     "the page's style": ("report/assets/page.css", ("body", "body "), {"write_report"}),
     "MINEA's prompt": ("data/prompts/minea-extract.yaml", ("messages:", "messages:  #"), EXTRACTED),
     "a schema": (
@@ -292,7 +292,7 @@ def test_a_default_of_descriptors_counts_and_a_further_field_that_is_empty_does_
     )
 
     def said():
-        chosen = jobs.described_code("table", TABLES, "type-f1") | jobs.extractor_code(
+        chosen = jobs.described_code("tables", TABLES, "type-f1") | jobs.extractor_code(
             "train", "casrel"
         )
         return {**chosen, **dict(jobs.rule_code(SHELLS["score"]))}

@@ -91,7 +91,7 @@ def as_options(wildcards, input):
     return [
         part
         for name, paths in given.items()
-        for part in (f"--{name}", *([paths] if isinstance(paths, str) else paths))
+        for part in (f"--{name.replace('_', '-')}", *([paths] if isinstance(paths, str) else paths))
         if paths
     ]
 

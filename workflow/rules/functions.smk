@@ -82,5 +82,6 @@ def collection_code(wildcards):
 
 
 def plot_code(wildcards):
-    """The code of a plot beyond that of the command that draws it."""
-    return jobs.chosen_code("plots", f"tables.plots.{wildcards.plot.replace('-', '_')}")
+    """The code of the plots beyond that of the command that draws them."""
+    modules = [f"tables.plots.{name.replace('-', '_')}" for name in STUDY.report.plots]
+    return jobs.chosen_code("plots", *modules)

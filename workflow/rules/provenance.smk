@@ -8,7 +8,7 @@ WITHOUT_TORCH = (
     "audit-protocol estimate extract-needles fetch generate gre-judge make-needles "
     "merge-scores original-split plots prepare "
     "predict-baseline rate-needles score-classifier score-needles score-run select-texts "
-    "system-facts table training-facts write-report"
+    "system-facts tables training-facts write-report"
 ).split()
 
 jobs.export_study_folder(workflow.pathvars.apply("<study>"))

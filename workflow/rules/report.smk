@@ -1,30 +1,31 @@
 # Plots, and the report: one self-contained HTML page of everything that the study found.
 
 
-rule plot:
-    """One plot of the study as SVG, and as the Vega-Lite specification that the report draws."""
+rule plots:
+    """The plots of the study as SVG, and as the Vega-Lite specifications that the report draws."""
     input:
         unpack(STUDY.report.plot_inputs),
     output:
-        json="<study>/plots/{plot}.json",
-        svg=report(
-            "<study>/plots/{plot}.svg",
-            caption="../report/plot.rst",
-            category="Plots",
-            labels={"plot": "{plot}"},
-        ),
+        json=[f"<study>/plots/{name}.json" for name in STUDY.report.plots],
+        svg=[
+            report(
+                f"<study>/plots/{name}.svg",
+                caption="../report/plot.rst",
+                category="Plots",
+                labels={"plot": name},
+            )
+            for name in STUDY.report.plots
+        ],
     log:
-        "<logs>/plot/{plot}.log",
-    wildcard_constraints:
-        plot="|".join(STUDY.report.plots) or "none",
+        "<logs>/plots.log",
     localrule: True
     params:
         files=as_options,
-        options=STUDY.report.plot_options,
+        plots=STUDY.report.plot_options(),
+        folder=lambda wildcards, output: str(Path(output.svg[0]).parent) if output else "",
         code=plot_code,
     shell:
-        "python -P -m tripleaudit plots --name {wildcards.plot:q} {params.files:q} --options {params.options:q} --out {output.svg:q} "
-        "> {log:q} 2>&1"
+        "python -P -m tripleaudit plots --plots {params.plots:q} {params.files:q} --out {params.folder:q} > {log:q} 2>&1"
 
 
 rule write_report:

@@ -42,43 +42,44 @@ rule audit:
         "--original {input.original:q} --out {output:q} > {log:q} 2>&1"
 
 
-rule table:
-    """One paper-style table in five formats, reported values next to measured ones."""
+rule tables:
+    """All tables of the study in five formats, reported values next to measured ones."""
     input:
-        unpack(STUDY.report.table_inputs),
+        unpack(lambda wildcards: STUDY.report.table_inputs(*STUDY.tables)),
     output:
-        csv="<study>/tables/{table}.csv",
-        md="<study>/tables/{table}.md",
-        tex="<study>/tables/{table}.tex",
-        json="<study>/tables/{table}.json",
-        html=report(
-            "<study>/tables/{table}.html",
-            caption="../report/table.rst",
-            category="Tables",
-            labels={"table": "{table}"},
-        ),
+        [
+            f"<study>/tables/{name}.{form}"
+            for name in STUDY.tables
+            for form in ("csv", "md", "tex", "json")
+        ],
+        html=[
+            report(
+                f"<study>/tables/{name}.html",
+                caption="../report/table.rst",
+                category="Tables",
+                labels={"table": name},
+            )
+            for name in STUDY.tables
+        ],
     log:
-        "<logs>/table/{table}.log",
-    wildcard_constraints:
-        table="|".join(STUDY.report.possible) or "none",
+        "<logs>/tables.log",
     localrule: True
     params:
         files=as_options,
-        options=STUDY.report.options,
-        code=lambda wildcards: jobs.described_code("table", TABLES, wildcards.table),
+        tables=STUDY.report.options(*STUDY.tables),
+        folder=lambda wildcards, output: str(Path(output.html[0]).parent) if output else "",
+        code=lambda wildcards: jobs.described_code("tables", TABLES, *STUDY.tables),
     shell:
-        "python -P -m tripleaudit table --name {wildcards.table:q} {params.files:q} --options {params.options:q} "
-        '--out-prefix "$(dirname -- {output.md:q})"/{wildcards.table} > {log:q} 2>&1'
+        "python -P -m tripleaudit tables --tables {params.tables:q} {params.files:q} --out {params.folder:q} "
+        "> {log:q} 2>&1"
 
 
-rule tables:
-    """All tables of the study."""
-    input:
-        [f"<study>/tables/{name}.md" for name in STUDY.tables],
-    localrule: True
+def files_of_table(name):
+    """Return an input function for the files that one table is made from."""
+    return lambda wildcards: STUDY.report.table_inputs(name)
 
 
-# a target for every table by its name: `snakemake --cores 2 sifted` makes that table and what it needs
+# a target for every table by its name: `snakemake --cores 2 sifted` makes that table alone, from what it needs
 # (the rule `collection` has the name of its table)
 for table_name in (name for name in STUDY.tables if name != "collection"):
 
@@ -86,5 +87,14 @@ for table_name in (name for name in STUDY.tables if name != "collection"):
         name:
             table_name.replace("-", "_")
         input:
-            f"<study>/tables/{table_name}.md",
+            unpack(files_of_table(table_name)),
+        log:
+            f"<logs>/tables/{table_name}.log",
         localrule: True
+        params:
+            files=as_options,
+            tables=STUDY.report.options(table_name),
+            folder=lambda wildcards: f"{STUDY_FOLDER}/tables",
+        shell:
+            "python -P -m tripleaudit tables --tables {params.tables:q} {params.files:q} --out {params.folder:q} "
+            "> {log:q} 2>&1"

@@ -35,7 +35,8 @@ from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.zcc import ZCC
 from tripleaudit.grescores.systems import read_system
-from tripleaudit.tables.building import make_table
+from tripleaudit.tables.building import make_tables
+from tripleaudit.tables.loading import ResultFiles
 from tripleaudit.training.stream import Extracted
 
 COPIES, SIZE = 12, 20
@@ -461,7 +462,8 @@ def test_a_broken_line_stops_the_run_in_one_sentence_and_keeps_what_is_finished(
 
 
 def test_the_table_names_the_models(extracted, tmp_path):
-    make_table("collection", tmp_path / "collection", collection=[extracted[0] / "collection.json"])
+    files = ResultFiles(collection=[extracted[0] / "collection.json"])
+    make_tables(files, {"collection": {}}, tmp_path)
     assert "CasRel after the classifier ZCC on cpu" in (tmp_path / "collection.md").read_text(
         encoding="utf-8"
     )

@@ -56,31 +56,33 @@ def test_readable_audit(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
 
 
 def test_bad_input_gives_one_line_and_a_table_of_the_workflow_five_files(
-    tmp_path: Path, refused
+    tmp_path: Path, refused, capsys: pytest.CaptureFixture
 ) -> None:
     assert refused("audit", tmp_path / "a.json", tmp_path / "b.json").endswith(
         "a.json: no such file"
     )
     made = Results(tmp_path)
     made.run("casrel", quality=0.7, sentences=20)
-    prefix = str(tmp_path / "out" / "type-f1")
+    out = tmp_path / "out"
     files = [
         "--scores",
         str(made.scores[0]),
         "--counts",
         str(made.counts[0]),
-        "--options",
-        '{"digits": 2}',
     ]
-    assert main(["table", "--name", "type-f1", *files, "--out-prefix", prefix]) == 0
-    assert sorted(path.suffix for path in Path(prefix).parent.iterdir()) == [
+    tables = '{"type-f1": {"digits": 2}}'
+    assert main(["tables", "--tables", tables, *files, "--out", str(out)]) == 0
+    assert sorted(path.suffix for path in out.iterdir()) == [
         ".csv",
         ".html",
         ".json",
         ".md",
         ".tex",
     ]
-    assert "CasRel" in Path(f"{prefix}.md").read_text()
-    assert "there is no table 'nothing'" in refused(
-        "table", "--name", "nothing", "--out-prefix", prefix
-    )
+    assert "CasRel" in (out / "type-f1.md").read_text()
+    tables = '{"nothing": {}, "type-f1": {"pages": 2}, "sifted": {}}'
+    assert main(["tables", "--tables", tables, *files, "--out", str(out)]) == 1
+    unknown, options = capsys.readouterr().err.splitlines()
+    assert "table nothing: there is no table 'nothing'" in unknown
+    assert "table type-f1: options of the table: unknown option 'pages'" in options
+    assert (out / "sifted.md").is_file()

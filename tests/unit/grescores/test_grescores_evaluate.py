@@ -3,7 +3,6 @@
 import json
 import logging
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -241,7 +240,7 @@ def test_systems_that_the_study_queries_are_rows_of_their_own_texts(given, kept)
     assert plan.texts("mine", "c-original-nz-all") == [
         "results/s/protocols/c/original/nz/test.jsonl"
     ]
-    runs = plan.study.report.table_inputs(SimpleNamespace(table="gre-sentence"))["runs"]
+    runs = plan.study.report.table_inputs("gre-sentence")["gre_runs"]
     assert runs == ["results/s/systems.json"]
     p, q, z = (["a", relation, "b"] for relation in "pqz")
     write_texts("test.jsonl", ("x", p), ("y", q))

@@ -292,7 +292,7 @@ def test_two_steps_show_only_what_the_classifier_lets_through(study, tmp_path):
 
 def test_plots_stand_next_to_their_tables_with_what_to_see(own, study, written):
     for name in ("time-memory", "another"):
-        shutil.copy(study / "plots/type-f1.json", own / f"plots/{name}.json")
+        shutil.copy(study / "plots/training-curves.json", own / f"plots/{name}.json")
     text = page_of(own)
     times = text.partition('id="t-training-time"')[2].partition("</article>")[0]
     assert re.findall(r'<figure id="([a-z0-9-]+)"', times) == [
@@ -301,7 +301,6 @@ def test_plots_stand_next_to_their_tables_with_what_to_see(own, study, written):
     ]
     assert "memory of a GPU is not in it" in times
     assert '<figure id="p0-another"' in text.partition('id="about"')[2]
-    assert "p0-type-f1" not in text  # the page draws it from the table
     curves = data_of(text, "charts")["p0-training-curves-1"]
     assert curves["title"] == "Demo: validation F1"
     assert curves["width"] == "container"

@@ -8,31 +8,20 @@ from support.scored import Results
 from tripleaudit.cli import main
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import write_jsonl
-from tripleaudit.scoring.scores import Score, keys_of, write_scores
+from tripleaudit.scoring.scores import Score, keys_of
 from tripleaudit.tables.inputs import RunKey, ScoreIndex, TableInputs
-from tripleaudit.tables.loading import load_inputs
+from tripleaudit.tables.loading import benchmarks_of, load_inputs
 from tripleaudit.tables.panels import logarithm
 from tripleaudit.tables.plots import (
-    cardinality_drop,
     lost_in_the_middle,
     plots,
     time_memory,
     training_curves,
-    type_f1,
     write_plot,
     zcc_curves,
 )
-from tripleaudit.tables.plots.time_memory import benchmarks_of
 
-OWN = (
-    "cardinality-drop",
-    "f1-cost",
-    "gre-scores",
-    "time-memory",
-    "training-curves",
-    "type-f1",
-    "zcc-curves",
-)
+OWN = ("f1-cost", "time-memory", "training-curves", "zcc-curves")
 EVIL = "<b>$x$ & |\x07"
 NZ = {"study": "s", "protocol": "original", "training": "nz", "testing": "nz", "seed": 1}
 
@@ -69,35 +58,6 @@ def histories(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         ]
         write_jsonl(paths[-1], rows)
     return paths
-
-
-@pytest.fixture(scope="module")
-def gre(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """GREScores of the ground truth, of a published system next to its reported values, and of
-    an own one.
-    """
-    rows = []
-    for protocol, system, value in (
-        ("gold", "groundtruth", 0.9),
-        ("open", "gpt-4", 0.7),
-        ("open", EVIL, 0.4),
-    ):
-        keys = keys_of(
-            {
-                "study": "s",
-                "corpus": "cdr",
-                "protocol": f"gre-document-{protocol}",
-                "extractor": system,
-            }
-        )
-        bounds = (value, value - 0.1, value + 0.1)
-        rows += [
-            Score(keys, "all", "official", metric, *bounds)
-            for metric in ("ts", "us", "fs", "gs", "cs")
-        ]
-    path = tmp_path_factory.mktemp("gre") / "scores.csv"
-    write_scores(path, rows)
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +109,6 @@ def test_plots_show_names_and_are_equal_each_time(
     name: str,
     results: Results,
     histories: list[Path],
-    gre: Path,
     predictions: list[Path],
     facts: Path,
     tmp_path: Path,
@@ -159,16 +118,15 @@ def test_plots_show_names_and_are_equal_each_time(
         "history": histories,
         "benchmarks": benchmarks_of(predictions),
     }
-    scores, counts = ([gre], ()) if name == "gre-scores" else (results.scores, results.counts)
-    inputs = load_inputs(scores=scores, counts=counts, runs=[facts], files=files)
+    inputs = load_inputs(scores=results.scores, counts=results.counts, runs=[facts], files=files)
     for copy in ("a.svg", "b.svg"):
         write_plot(name, inputs, tmp_path / copy)
     for ending in ("svg", "json"):
         assert (tmp_path / f"a.{ending}").read_bytes() == (tmp_path / f"b.{ending}").read_bytes()
     assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
     text = text_of(tmp_path / "a.svg")
-    assert ("CDR" if name == "gre-scores" else "Demo") in text
-    if name == "type-f1":
+    assert "Demo" in text
+    if name == "f1-cost":
         assert "<b>$x$ & |\ufffd" in text
 
 
@@ -249,15 +207,7 @@ def test_long_histories_and_curves_keep_their_ends_and_corners(tmp_path: Path) -
 
 def test_values_of_unfinished_trainings_are_marked(results: Results) -> None:
     late = results.inputs()
-    late.scores.marks = {RunKey("demo", "original", "nz", "", "casrel"): "†"}
-    late.scores.marks |= {RunKey("demo", "original", "wz", "", "zcc-binary"): "†"}
-    shown = {
-        row["row"]: row["shown"]
-        for row in rows_of(cardinality_drop.draw(late)["concat"][0]["layer"][-1])
-    }
-    assert shown["CasRel†"].endswith("†") and float(shown["PRGC"])
-    named = {row["row"] for panel in type_f1.draw(late)["concat"] for row in rows_of(panel)}
-    assert {"CasRel†", "PRGC", "PRGC+EN", "CasRel+EN"} <= named and "CasRel" not in named
+    late.scores.marks = {RunKey("demo", "original", "wz", "", "zcc-binary"): "†"}
     late.files = {"curves": results.curves}
     assert "ZCC binary†, AP" in json.dumps(zcc_curves.draw(late), ensure_ascii=False)
 
@@ -285,7 +235,7 @@ def test_unknown_plot(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="there is no plot 'pie'"):
         write_plot("pie", TableInputs(), tmp_path / "p.svg")
     with pytest.raises(UserError, match="expected a file that ends in .svg"):
-        write_plot("type-f1", TableInputs(), tmp_path / "p.png")
+        write_plot("f1-cost", TableInputs(), tmp_path / "p.png")
 
 
 @pytest.mark.parametrize(

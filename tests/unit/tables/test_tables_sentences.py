@@ -12,8 +12,8 @@ from tripleaudit.corpora.registered import read_registered
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.protocols.variants import named_by_position
 from tripleaudit.tables.audits import write_study_audit
-from tripleaudit.tables.building import build_table, make_table
-from tripleaudit.tables.loading import load_inputs
+from tripleaudit.tables.building import build_table, make_tables
+from tripleaudit.tables.loading import ResultFiles, load_inputs
 from tripleaudit.tables.render.json_form import read_table
 
 
@@ -122,7 +122,7 @@ def leakage(folder, test, name="nan"):
     keys = {"study": "s", "corpus": "demo", "protocol": "original"}
     splits = [folder / f"{split}.jsonl" for split in ("train", "valid", "test")]
     write_study_audit(keys=keys, splits=splits, out=folder / "audit.json", counts=counts)
-    make_table("leakage", folder / "leakage", audits=[folder / "audit.json"])
+    make_tables(ResultFiles(audits=[folder / "audit.json"]), {"leakage": {}}, folder)
     return read_table(folder / "leakage.json")
 
 

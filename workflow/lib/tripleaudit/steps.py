@@ -52,9 +52,7 @@ STEPS = {
     "original-split": Step(
         "protocols.cardinality:write_setting", "a split in one cardinality setting"
     ),
-    "plots": Step(
-        "tables.plots:make_study_plot", "a plot as SVG, and its Vega-Lite specification next to it"
-    ),
+    "plots": Step("tables.plots:make_plots", "plots as SVG and as Vega-Lite specifications"),
     "predict-baseline": Step(
         "scoring.baselines:write_predictions", "what a baseline says of one test set"
     ),
@@ -76,7 +74,7 @@ STEPS = {
     "select-texts": Step(
         "generative.extraction:write_texts", "the texts of a data set for language models"
     ),
-    "table": Step("tables.building:make_table", "a table as CSV, Markdown, LaTeX, HTML and JSON"),
+    "tables": Step("tables.building:make_tables", "tables as CSV, Markdown, LaTeX, HTML and JSON"),
     "study-frames": Step(
         "tables.frames:write_frames", "scores, counts, cells and contrasts as data frames"
     ),

@@ -19,11 +19,6 @@ LEAD = "lead"  # the id of the first screen's plot
 ROOMY = 5  # columns up to which a plot stands next to its table
 SMALL = 4  # columns of a table that shares its row with another one
 FORMS = {"CSV": to_csv, "Markdown": to_markdown, "LaTeX": to_latex}
-DRAWN = (
-    "type-f1",
-    "cardinality-drop",
-    "gre-scores",
-)  # plots of what the page draws from the table itself
 PLOTS = {
     "zcc-curves": (
         "zcc",
@@ -107,24 +102,18 @@ class Section(NamedTuple):
 
 
 def plots_of(paths: Iterable[str | Path]) -> dict[str, Plot]:
-    """Return the plots that no table draws by name, those of the program first."""
+    """Return plots by name, those of the program first."""
     files = {path.stem: path for path in map(Path, paths)}
-    found: dict[str, Plot] = {}
-    for name in [
-        *(name for name in PLOTS if name in files),
-        *(name for name in files if name not in PLOTS),
-    ]:
-        if name not in DRAWN:
-            id_, (table, caption) = (
-                f"p0-{section_id(name)[2:]}",
-                PLOTS.get(name, ("", f"{title(name)}.")),
-            )
-            panels = {
-                f"{id_}-{number}": panel
-                for number, panel in enumerate(charts.read_plot(files[name]))
-            }
-            found[name] = Plot(id_, panels, caption, table)
-    return found
+    shipped = [name for name in PLOTS if name in files]
+    others = [name for name in files if name not in PLOTS]
+    plots: dict[str, Plot] = {}
+    for name in (*shipped, *others):
+        id_ = f"p0-{section_id(name)[2:]}"
+        table, caption = PLOTS.get(name, ("", f"{title(name)}."))
+        panels = charts.read_plot(files[name])
+        numbered = {f"{id_}-{number}": panel for number, panel in enumerate(panels)}
+        plots[name] = Plot(id_, numbered, caption, table)
+    return plots
 
 
 def script_json(value: Any) -> str:

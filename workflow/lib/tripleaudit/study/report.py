@@ -20,19 +20,13 @@ from tripleaudit.study.scored import Scored, browsed
 if TYPE_CHECKING:
     from tripleaudit.study.study import Run, Study
 
-DRAWN = {
-    "cardinality-drop": "end-to-end",
-    "f1-cost": "efficiency",
-    "zcc-curves": "zcc",
-    "gre-scores": "gre-sentence",
-}  # plot -> its table
+DRAWN = {"f1-cost": "efficiency", "zcc-curves": "zcc"}  # plot -> its table
 NO_ONE_RULE = (
     "zcc",
     "co-occurrence",
     "matching-rules",
 )  # tables of scores that follow no matching rule, or all
 ABOUT_TRAINING_SETS = ("co-occurrence",)  # tables of scores that say nothing without a training set
-WITH_SCORES = ("type-f1", "cardinality-drop", "f1-cost")  # plots of extractors' scores
 
 
 class Table(Section):
@@ -112,39 +106,45 @@ class Report:
         chosen = dict.fromkeys(self.possible, {}) if self.chosen is None else self.chosen
         return {name: of for name, of in chosen.items() if not needs or TABLES[name].needs in needs}
 
-    def options(self, wildcards: Any) -> str:
-        """Return the options of one table as canonical JSON."""
-        return json.dumps((self.chosen or {}).get(wildcards.table, {}), sort_keys=True)
+    def options(self, *names: str) -> str:
+        """Return tables with their options as canonical JSON."""
+        options = {name: (self.chosen or {}).get(name, {}) for name in names}
+        return json.dumps(options, sort_keys=True)
 
-    def plot_options(self, wildcards: Any) -> str:
-        """Return the options of a plot as canonical JSON: the matching rule of the table that it
+    def plot_options(self) -> str:
+        """Return the plots as canonical JSON, each with the matching rule of the table that it
         draws.
         """
-        given = (self.chosen or {}).get(DRAWN.get(wildcards.plot, wildcards.plot), {})
-        return json.dumps({key: value for key, value in given.items() if key == "matching"})
+        options = {}
+        for plot in self.plots:
+            table = (self.chosen or {}).get(DRAWN.get(plot, plot), {})
+            options[plot] = {key: value for key, value in table.items() if key == "matching"}
+        return json.dumps(options)
 
-    def table_inputs(self, wildcards: Any) -> dict[str, list[str]]:
-        """Return what one table is made from, by the command's options; tables about data need
-        no training.
+    def table_inputs(self, *names: str) -> dict[str, list[str]]:
+        """Return what tables are made from, by the command's options; tables about data need no
+        training.
         """
-        study, folder, name = self.study, self.study.paths.study, wildcards.table
-        needs, part = TABLES[name].needs, {"scores": "", "gre": "gre/", "needles": "needles/"}
-        facts = {"runs": self.runs, "scores": self.runs, "gre": self._facts_of_gre}
-        found = {
-            "scores": [f"{folder}/{part[needs]}scores.csv"] if needs in part else [],
-            "counts": study.score_files("counts") if needs == "scores" or name == "leakage" else [],
-            "audits": self.audits() if needs == "audits" else [],
-            "runs": facts.get(needs, list)(),
-            "criteria": study.needles.criteria() if needs == "needles" else [],
-            "collection": study.collections.files() if needs == "collection" else [],
-            "curves": self._of(study.classifier_runs, "scores/{}/curve.json")
-            if needs == "classifiers"
+        study, folder = self.study, self.study.paths.study
+        needs = {TABLES[name].needs for name in names}
+        classifiers = self._of(study.classifier_runs, "scores/{}/curve.json")
+        doubled = [f"{folder}/counts/{path}.csv" for path in study.doubled_scored]
+        files = {
+            "scores": [f"{folder}/scores.csv"] if "scores" in needs else [],
+            "gre_scores": [f"{folder}/gre/scores.csv"] if "gre" in needs else [],
+            "needle_scores": [f"{folder}/needles/scores.csv"] if "needles" in needs else [],
+            "counts": study.score_files("counts")
+            if "scores" in needs or "leakage" in names
             else [],
-            "doubled": [f"{folder}/counts/{path}.csv" for path in study.doubled_scored]
-            if name == "contrasts"
-            else [],
+            "doubled": doubled if "contrasts" in names else [],
+            "audits": self.audits() if "audits" in needs else [],
+            "runs": self.runs() if needs & {"scores", "runs"} else [],
+            "gre_runs": self._facts_of_gre() if "gre" in needs else [],
+            "criteria": study.needles.criteria() if "needles" in needs else [],
+            "collection": study.collections.files() if "collection" in needs else [],
+            "curves": classifiers if "classifiers" in needs else [],
         }
-        return {kind: paths for kind, paths in found.items() if paths}
+        return {kind: paths for kind, paths in files.items() if paths}
 
     def frame_inputs(self, wildcards: Any = None) -> dict[str, list[str]]:
         """Return what the data frames of the study are made from, by the command's options."""
@@ -236,40 +236,34 @@ class Report:
         """Names of the plots that the study can fill, in the order of the report."""
         study, names = self.study, []
         if study.compared:
-            names += ["type-f1"]
-            names += ["cardinality-drop"] if "wz" in study.settings else []
-            names += ["f1-cost"]
-        names += ["zcc-curves"] if study.classifiers else []
-        names += ["training-curves"] if study.runs else []
-        names += ["time-memory"] if study.runs or study.classifier_runs else []
-        names += ["gre-scores"] if self.tables("gre") else []
-        return names + ([LENGTH_TABLE] if LENGTH_TABLE in self.tables("needles") else [])
+            names.append("f1-cost")
+        if study.classifiers:
+            names.append("zcc-curves")
+        if study.runs:
+            names.append("training-curves")
+        if study.runs or study.classifier_runs:
+            names.append("time-memory")
+        if LENGTH_TABLE in self.tables("needles"):
+            names.append(LENGTH_TABLE)
+        return names
 
-    def plot_inputs(self, wildcards: Any) -> dict[str, list[str]]:
-        """Return what one plot is made from."""
-        study, plot, folder = self.study, wildcards.plot, self.study.paths.study
-        part = {**dict.fromkeys(WITH_SCORES, ""), "gre-scores": "gre/", LENGTH_TABLE: "needles/"}
-        facts = {
-            **dict.fromkeys((*WITH_SCORES, "zcc-curves"), self.runs),
-            "gre-scores": self._facts_of_gre,
-        }
-        every = [*study.runs, *study.classifier_runs]
-        return {
-            "scores": [f"{folder}/{part[plot]}scores.csv"] if plot in part else [],
-            "counts": study.score_files("counts") if plot in WITH_SCORES else [],
-            "runs": facts.get(plot, list)(),
-            "curves": self._of(study.classifier_runs, "scores/{}/curve.json")
-            if plot == "zcc-curves"
-            else [],
-            "history": self._of(study.runs, "models/{}/history.jsonl")
-            if plot == "training-curves"
-            else [],
+    def plot_inputs(self, wildcards: Any = None) -> dict[str, list[str]]:
+        """Return what the plots are made from, by the command's options."""
+        study, plots, folder = self.study, self.plots, self.study.paths.study
+        runs = [*study.runs, *study.classifier_runs]
+        curves = self._of(study.classifier_runs, "scores/{}/curve.json")
+        files = {
+            "scores": [f"{folder}/scores.csv"] if "f1-cost" in plots else [],
+            "needle_scores": [f"{folder}/needles/scores.csv"] if LENGTH_TABLE in plots else [],
+            "counts": study.score_files("counts") if "f1-cost" in plots else [],
+            "runs": self.runs() if {"f1-cost", "zcc-curves"} & {*plots} else [],
+            "curves": curves,
+            "history": self._of(study.runs, "models/{}/history.jsonl"),
             # the benchmark files next to these are read where they exist: a lost one must not train
             # anything again
-            "predictions": self._of(every, "predictions/{}/test.jsonl")
-            if plot == "time-memory"
-            else [],
+            "predictions": self._of(runs, "predictions/{}/test.jsonl"),
         }
+        return {kind: paths for kind, paths in files.items() if paths}
 
     def _of(self, runs: "Iterable[Run]", pattern: str) -> list[str]:
         return [f"{self.study.paths.study}/{pattern.format(run.path)}" for run in runs]

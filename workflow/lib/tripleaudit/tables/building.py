@@ -1,19 +1,22 @@
 """Build a table from its inputs, complete its notes, and write it in all forms."""
 
+import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.core.descriptors import TABLES
+from tripleaudit.core.descriptors import TABLES, TableSpec
 from tripleaudit.core.errors import UserError
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Table
 from tripleaudit.tables.grid import mark_notes
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.loading import load_inputs
+from tripleaudit.tables.loading import ResultFiles, ResultReader
 from tripleaudit.tables.render import write_table
+
+logger = logging.getLogger(__name__)
 
 
 def build_table(name: str, inputs: TableInputs) -> Table:
@@ -23,9 +26,7 @@ def build_table(name: str, inputs: TableInputs) -> Table:
         UserError: there is no table of this name, or the builder of a plugin returns something
             else.
     """
-    if name not in TABLES:
-        raise UserError(f"there is no table {name!r}; expected one of {', '.join(sorted(TABLES))}")
-    spec = TABLES[name]
+    spec = find_table(name)
     table = spec.build(inputs)
     if not isinstance(table, Table):
         raise UserError(
@@ -60,34 +61,42 @@ def _explained(table: Table) -> tuple[str, ...]:
     )
 
 
-def make_table(
-    name: str,
-    out_prefix: str | Path,
-    scores: Sequence[str | Path] = (),
-    counts: Sequence[str | Path] = (),
-    audits: Sequence[str | Path] = (),
-    runs: Sequence[str | Path] = (),
-    criteria: Sequence[str | Path] = (),
-    report: Sequence[str | Path] = (),
-    collection: Sequence[str | Path] = (),
-    curves: Sequence[str | Path] = (),
-    doubled: Sequence[str | Path] = (),
-    options: Mapping[str, Any] | None = None,
+def make_tables(
+    files: ResultFiles, tables: Mapping[str, Mapping[str, Any]], out: str | Path
 ) -> None:
-    """Build one table from files of each kind and write ``OUT_PREFIX.csv``, ``.md``, ``.tex``,
-    ``.html`` and ``.json``.
+    """Write the tables of a study into a folder, each in five forms.
+
+    Args:
+        files: that tables are made from. Missing scores leave gaps.
+        tables: name of a table -> its options.
+        out: folder of ``NAME.csv``, ``NAME.md``, ``NAME.tex``, ``NAME.html`` and ``NAME.json``.
 
     Raises:
-        UserError: unknown table or option, or a bad file. Missing scores leave gaps.
+        UserError: some tables cannot be made; the others are written before, and the message has
+            one line for each that failed.
     """
-    files = {
-        "criteria": criteria,
-        "report": report,
-        "collection": collection,
-        "curves": curves,
-        "doubled": doubled,
-    }
-    inputs = load_inputs(
-        scores=scores, counts=counts, audits=audits, runs=runs, options=options, files=files
-    )
-    write_table(build_table(name, inputs), out_prefix)
+    reader = ResultReader(files)
+    problems = []
+    for name, options in tables.items():
+        try:
+            spec = find_table(name)
+            table = build_table(name, reader.inputs(spec.needs, options))
+            write_table(table, Path(out) / name)
+        except UserError as error:
+            problems.append(f"table {name}: {str(error).removeprefix(f'table {name}: ')}")
+        except Exception as error:
+            logger.exception("table %s", name)
+            problems.append(f"table {name}: {type(error).__name__}: {error}")
+    if problems:
+        raise UserError("\n".join(problems))
+
+
+def find_table(name: str) -> TableSpec:
+    """Return the description of a table.
+
+    Raises:
+        UserError: there is no table of this name.
+    """
+    if name not in TABLES:
+        raise UserError(f"there is no table {name!r}; expected one of {', '.join(sorted(TABLES))}")
+    return TABLES[name]

@@ -3,6 +3,7 @@ them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -23,6 +24,88 @@ from tripleaudit.tables.inputs import (
 from tripleaudit.tables.unread_answers import UnreadAnswers, count_unread
 from tripleaudit.training.convergence import RISING, verdict
 
+PARTS = {"gre": "gre", "needles": "needles"}
+"""What a table needs -> the part of a study whose scores it shows; all others show extraction."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultFiles:
+    """Result files of a study by kind, any of which may be missing.
+
+    Attributes:
+        scores, gre_scores, needle_scores: scores files of extraction, GREScores and needles.
+        counts: per-sentence counts of every run. doubled: those of trainings of twice the epochs.
+        audits: one of each corpus and protocol.
+        runs, gre_runs: facts of trainings and systems, and of those with GREScores.
+        criteria: needles by criterion. collection: counts of text collections.
+        curves: of classifiers. history: losses and scores of trainings.
+        predictions: of trainings, next to whose folders their benchmark files are found.
+    """
+
+    scores: Sequence[str | Path] = ()
+    gre_scores: Sequence[str | Path] = ()
+    needle_scores: Sequence[str | Path] = ()
+    counts: Sequence[str | Path] = ()
+    doubled: Sequence[str | Path] = ()
+    audits: Sequence[str | Path] = ()
+    runs: Sequence[str | Path] = ()
+    gre_runs: Sequence[str | Path] = ()
+    criteria: Sequence[str | Path] = ()
+    collection: Sequence[str | Path] = ()
+    curves: Sequence[str | Path] = ()
+    history: Sequence[str | Path] = ()
+    predictions: Sequence[str | Path] = ()
+
+
+class ResultReader:
+    """Inputs of the tables and plots of one study; every file is read once.
+
+    Args:
+        files: of the study.
+    """
+
+    def __init__(self, files: ResultFiles) -> None:
+        self.files = files
+        self._parts: dict[str, TableInputs] = {}
+
+    def inputs(self, needs: str, options: Mapping[str, Any]) -> TableInputs:
+        """Return the inputs of a table or plot.
+
+        Args:
+            needs: the kind of files that it is made from.
+            options: of the table.
+
+        Raises:
+            UserError: a file is bad, or an option is unknown.
+        """
+        check_options(options)
+        part = PARTS.get(needs, "extraction")
+        if part not in self._parts:
+            self._parts[part] = self._read(part)
+        return replace(self._parts[part], options=dict(options))
+
+    def _read(self, part: str) -> TableInputs:
+        files = self.files
+        further: dict[str, Sequence[str | Path]] = {
+            "criteria": files.criteria,
+            "collection": files.collection,
+            "curves": files.curves,
+            "doubled": files.doubled,
+            "history": files.history,
+            "benchmarks": benchmarks_of(files.predictions),
+        }
+        if part == "gre":
+            return load_inputs(scores=files.gre_scores, runs=files.gre_runs, files=further)
+        if part == "needles":
+            return load_inputs(scores=files.needle_scores, files=further)
+        return load_inputs(
+            scores=files.scores,
+            counts=files.counts,
+            audits=files.audits,
+            runs=files.runs,
+            files=further,
+        )
+
 
 def load_inputs(
     *,
@@ -38,31 +121,8 @@ def load_inputs(
     Raises:
         UserError: a file is bad, an option is unknown, or an audit occurs twice.
     """
-    for name in options or {}:
-        if name not in OPTIONS:
-            raise UserError(
-                f"options of the table: unknown option {name!r}; expected one of {', '.join(OPTIONS)}"
-            )
-    by_key: dict[tuple[str, str], dict[str, Any]] = {}
-    for path in audits:
-        audit = read_json(path)
-        keys = audit.get("keys", {}) if isinstance(audit, dict) else {}
-        if "corpus" not in keys or "protocol" not in keys:
-            raise UserError(f"{path}: not an audit; expected 'keys' with 'corpus' and 'protocol'")
-        key = (keys["corpus"], keys["protocol"])
-        if key in by_key:
-            raise UserError(f"{path}: a second audit of corpus {key[0]!r} and protocol {key[1]!r}")
-        by_key[key] = audit
-    facts = []
-    for path in runs:
-        found = read_json(path)
-        facts += found if isinstance(found, list) else [found]
-        if not all(
-            isinstance(fact, dict) and ("system" not in fact or "queried" in fact) for fact in facts
-        ):
-            raise UserError(
-                f"{path}: not the facts of trainings and systems that this version writes; make it again"
-            )
+    check_options(options or {})
+    facts = read_facts(runs)
     index = ScoreIndex(read_scores(list(scores)), counts)
     index.partial = {
         fact["system"] for fact in facts if "system" in fact and fact["queried"] < fact["of"]
@@ -72,11 +132,72 @@ def load_inputs(
     index.unread = _unread_of(facts)
     return TableInputs(
         scores=index,
-        audits=by_key,
+        audits=read_audits(audits),
         runs=facts,
         options=dict(options or {}),
         files={kind: [Path(path) for path in paths] for kind, paths in (files or {}).items()},
     )
+
+
+def benchmarks_of(predictions: Iterable[str | Path]) -> list[Path]:
+    """Return the benchmark files next to predictions of a study; some may be lost.
+
+    Raises:
+        UserError: a path is not ``<study>/predictions/<run>/test.jsonl``.
+    """
+    files = []
+    for path in map(Path, predictions):
+        if len(path.parents) < 7:
+            raise UserError(
+                f"{path}: expected a study's predictions, <study>/predictions/<run>/test.jsonl"
+            )
+        study = path.parents[6]
+        run = Path(*path.parent.parts[-5:]).with_suffix(".jsonl")
+        benchmarks = [study / "benchmarks" / job / run for job in ("train", "predict")]
+        files += [benchmark for benchmark in benchmarks if benchmark.exists()]
+    return files
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Refuse options that no table has."""
+    for name in options:
+        if name not in OPTIONS:
+            raise UserError(
+                f"options of the table: unknown option {name!r}; expected one of {', '.join(OPTIONS)}"
+            )
+
+
+def read_audits(paths: Iterable[str | Path]) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return audits by corpus and protocol."""
+    audits: dict[tuple[str, str], dict[str, Any]] = {}
+    for path in paths:
+        audit = read_json(path)
+        keys = audit.get("keys", {}) if isinstance(audit, dict) else {}
+        if "corpus" not in keys or "protocol" not in keys:
+            raise UserError(f"{path}: not an audit; expected 'keys' with 'corpus' and 'protocol'")
+        key = (keys["corpus"], keys["protocol"])
+        if key in audits:
+            raise UserError(f"{path}: a second audit of corpus {key[0]!r} and protocol {key[1]!r}")
+        audits[key] = audit
+    return audits
+
+
+def read_facts(paths: Iterable[str | Path]) -> list[dict[str, Any]]:
+    """Return the facts of trainings and systems."""
+    facts: list[dict[str, Any]] = []
+    for path in paths:
+        content = read_json(path)
+        rows = content if isinstance(content, list) else [content]
+        if not all(map(_is_fact, rows)):
+            raise UserError(
+                f"{path}: not the facts of trainings and systems that this version writes; make it again"
+            )
+        facts += rows
+    return facts
+
+
+def _is_fact(row: Any) -> bool:
+    return isinstance(row, dict) and ("system" not in row or "queried" in row)
 
 
 def _unread_of(facts: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str, str], UnreadAnswers]:

@@ -8,7 +8,7 @@ A new plot is a new module. Its specification is a ``concat`` of panels
 import importlib
 import json
 import pkgutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,10 @@ from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import atomic_write
 from tripleaudit.tables import panels
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.loading import load_inputs
+from tripleaudit.tables.loading import ResultFiles, ResultReader
+
+NEEDS = {"lost-in-the-middle": "needles"}
+"""Plot -> the part of a study whose scores it draws; all others draw those of extraction."""
 
 
 def plots() -> dict[str, Callable[[TableInputs], dict[str, Any]]]:
@@ -48,23 +51,25 @@ def write_plot(name: str, inputs: TableInputs, path: str | Path) -> None:
         stream.write(panels.to_svg(spec))
 
 
-def make_study_plot(
-    name: str,
-    out: str | Path,
-    scores: Sequence[str | Path] = (),
-    counts: Sequence[str | Path] = (),
-    runs: Sequence[str | Path] = (),
-    curves: Sequence[str | Path] = (),
-    history: Sequence[str | Path] = (),
-    predictions: Sequence[str | Path] = (),
-    options: Mapping[str, Any] | None = None,
-) -> None:
-    """Draw one plot of a study from files of each kind; see :func:`write_plot`."""
-    from tripleaudit.tables.plots.time_memory import benchmarks_of
+def make_plots(files: ResultFiles, plots: Mapping[str, Mapping[str, Any]], out: str | Path) -> None:
+    """Draw the plots of a study into a folder; see :func:`write_plot`.
 
-    files = {"curves": curves, "history": history, "benchmarks": benchmarks_of(predictions)}
-    write_plot(
-        name,
-        load_inputs(scores=scores, counts=counts, runs=runs, options=options, files=files),
-        out,
-    )
+    Args:
+        files: that plots are made from.
+        plots: name of a plot -> options of the table next to which it stands.
+        out: folder of ``NAME.svg`` and ``NAME.json``.
+
+    Raises:
+        UserError: some plots cannot be drawn; the others are written before, and the message has
+            one line for each that failed.
+    """
+    reader = ResultReader(files)
+    problems = []
+    for name, options in plots.items():
+        try:
+            inputs = reader.inputs(NEEDS.get(name, "scores"), options)
+            write_plot(name, inputs, Path(out) / f"{name}.svg")
+        except UserError as error:
+            problems.append(f"plot {name}: {error}")
+    if problems:
+        raise UserError("\n".join(problems))

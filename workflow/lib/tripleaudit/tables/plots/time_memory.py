@@ -4,10 +4,8 @@ from benchmark files.
 
 import statistics
 from collections import defaultdict
-from collections.abc import Sequence
 from pathlib import Path
 
-from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import read_jsonl
 from tripleaudit.tables import labels, panels
 from tripleaudit.tables.inputs import TableInputs
@@ -101,27 +99,6 @@ def _panel(title: str, bars: list[dict], widest: float) -> panels.Spec:
 
 def _trained_on(trainset: str) -> str:
     return f"trained on {labels.SETTINGS[trainset.removeprefix('original-')]}"
-
-
-def benchmarks_of(predictions: Sequence[str | Path]) -> list[Path]:
-    """Return the benchmark files that a study has next to ``<study>/predictions/<run>/test.jsonl``;
-    some may be lost.
-
-    Raises:
-        UserError: a path is no such one.
-    """
-    found = []
-    for path in map(Path, predictions):
-        if len(path.parents) < 7:
-            raise UserError(
-                f"{path}: expected a study's predictions, <study>/predictions/<run>/test.jsonl"
-            )
-        study, run = path.parents[6], Path(*path.parent.parts[-5:])
-        for job in ("train", "predict"):
-            benchmark = study / "benchmarks" / job / run.with_suffix(".jsonl")
-            if benchmark.exists():
-                found.append(benchmark)
-    return found
 
 
 def _measured(
