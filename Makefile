@@ -5,6 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := $(VENV)/.demo
 READY := $(VENV)/.ready
+# an environment of its own: MkDocs and the light core, without PyTorch
+DOCS := .venv-docs/.ready
 # --no-compile: Python compiles the files that a job imports, and not all 15,000
 PIP := $(BIN)/pip install --quiet --no-compile --disable-pip-version-check
 TORCH := 2.13.0
@@ -15,7 +17,7 @@ export PYTHONHASHSEED := 0
 # each of a study's jobs starts Python: without compiled files of the package that takes a third longer
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo report test test-quick test-all test-thorough test-light wheel-test coverage lint format bench fuzz gpu image dag clean
+.PHONY: help setup demo report test test-quick test-all test-thorough test-light wheel-test coverage lint format bench fuzz gpu image dag docs docs-serve clean
 .DEFAULT_GOAL := help
 
 help: ## say what can be made
@@ -101,6 +103,17 @@ dag: $(READY) ## draw the rules of the demo study as docs/dag.svg (needs graphvi
 	$(BIN)/snakemake --forceall --rulegraph dot | sed -E 's/, color = "[^"]*"//' | tred | dot -Tsvg -Grankdir=LR \
 	  -Gnodesep=0.12 -Granksep=0.2 -Nmargin=0.09,0.05 -Nheight=0.36 -Nfontname=Helvetica -Nfontsize=15 -Npenwidth=1.3 \
 	  -Ncolor='#0b57b0' -Ecolor='#7f8a96' -Epenwidth=1.1 -Earrowsize=0.7 -o docs/dag.svg
+
+$(DOCS): pyproject.toml envs/constraints.txt
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/pip install --quiet --disable-pip-version-check -c envs/constraints.txt -e '.[docs]'
+	touch $@
+
+docs: $(DOCS) ## build the documentation site in build/site; every warning is an error
+	NO_MKDOCS_2_WARNING=1 $(<D)/bin/mkdocs build --quiet
+
+docs-serve: $(DOCS) ## show the documentation site at http://127.0.0.1:8000 and follow changes
+	NO_MKDOCS_2_WARNING=1 $(<D)/bin/mkdocs serve
 
 clean: ## remove results of all studies, keep downloads
 	find results -mindepth 1 -not -name .gitkeep -delete

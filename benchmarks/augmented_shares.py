@@ -2,7 +2,7 @@
 became of the entities.
 
 ``python -m benchmarks.augmented_shares --encoder DIR [--masked-lm DIR] [--vectors FILE] [--data
-DIR]`` prints the rows of docs/explanation/methods.md. Without ``--masked-lm`` a head is trained on WebNLG's
+DIR]`` prints the rows of docs/explanation/test-sets.md. Without ``--masked-lm`` a head is trained on WebNLG's
 training text as in that page; ``tripleaudit train-mlm --train OTHER_TEXT`` makes one from other
 text.
 """

@@ -2,7 +2,7 @@
 triples, keys.
 
 ``python -m benchmarks.rearranged_seeds [--data DIR] [--seeds 200] [--rule every-triple]`` prints
-the table of docs/explanation/methods.md.
+the table of docs/explanation/test-sets.md.
 """
 
 import argparse

@@ -247,7 +247,7 @@ def test_the_commands_of_the_page_run_as_they_stand(root, tmp_path, capsys, monk
     named = {"mine.jsonl": files(before, "casrel"), "theirs.jsonl": files(after, "casrel")}
     for name, file in {**named, "gold.json": gold, "train.json": train}.items():
         shutil.copy(file, name)
-    (block,) = sections(root / "docs" / "howto" / "score.md")["Compare"]
+    (block,) = sections(root / "docs" / "howto" / "compare.md")["Compare"]
     lines = [shlex.split(line) for line in block.text.splitlines()]
     assert len(lines) >= 4
     for program, *arguments in lines:

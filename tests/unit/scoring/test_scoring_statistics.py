@@ -219,7 +219,7 @@ def test_a_winner_over_several_rivals_must_pass_holm(
 
 
 def test_the_numbers_of_draws_are_those_of_the_methods_page(root) -> None:
-    page = (root / "docs" / "explanation" / "methods.md").read_text(encoding="utf-8")
+    page = (root / "docs" / "explanation" / "statistics.md").read_text(encoding="utf-8")
     assert f"{100 * LEVEL:.0f} %, {REPLICATES:,} resamples of sentences" in page
     assert (
         f"none under {FEWEST} sentences" in page and f"randomisation, {SHUFFLES:,} shuffles" in page

@@ -217,7 +217,7 @@ def test_few_trainings_with_points_left_are_called_flat_or_converged(left, evalu
     one point.
 
     By the slope of the last third, 21 to 48 % of the first were called converged. Each epoch of the
-    longer training is evaluated as often. docs/explanation/methods.md has the shares of 4,000 trainings.
+    longer training is evaluated as often. docs/explanation/statistics.md has the shares of 4,000 trainings.
     """
     draws, runs, f = np.random.default_rng(5), 400, CURVES[left]
     t = np.arange(1, 2 * evaluations + 1) / evaluations

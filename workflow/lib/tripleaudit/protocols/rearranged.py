@@ -1,6 +1,6 @@
 """The rearranged data set (rte-generalization 3.1): sentences of rare triples become the test side.
 
-Two rules by name, because the published files do not follow the published text; ``docs/explanation/methods.md``
+Two rules by name, because the published files do not follow the published text; ``docs/explanation/test-sets.md``
 has what each does to WebNLG.
 """
 

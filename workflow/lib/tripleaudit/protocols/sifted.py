@@ -1,6 +1,6 @@
 """Overlap-sifted training sets (rte-generalization 3.2): hide some test triples from training.
 
-Two rules, because the published sets do not follow the published text (``docs/explanation/methods.md`` has the
+Two rules, because the published sets do not follow the published text (``docs/explanation/test-sets.md`` has the
 evidence):
 
 - ``frequency``: hide every test triple that occurs in at most ``max_count`` training sentences.

@@ -23,7 +23,7 @@ FEWEST: Final = 10
 """Sentences under which no interval is given: so few say nothing about others."""
 SHARED: Final = 0.5
 """Share of the runs' covariance that counts where both sides share seeds: three pairs of runs hardly show how far they
-go together, and all of it would call equal systems different too often (docs/explanation/methods.md)."""
+go together, and all of it would call equal systems different too often (docs/explanation/statistics.md)."""
 _CELLS_AT_ONCE = 4_000_000
 _Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 

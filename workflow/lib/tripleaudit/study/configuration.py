@@ -131,7 +131,7 @@ class StudyConfig(Section):
         Any, form("true, false or a path", bool | Text, {"type": ["boolean", "string"]})
     ] = False
     """Whether each kind of training (extractor, noising, training set) is done once more, with the first seed and twice
-    the epochs, to see whether it had converged: nothing else is made from it (docs/explanation/methods.md). Or the
+    the epochs, to see whether it had converged: nothing else is made from it (docs/explanation/statistics.md). Or the
     `trainings.json` of a study that has done so: it counts for trainings of the same data, encoder and settings."""
     baselines: Annotated[list[Annotated[str, one_of(lambda: BASELINES, "baseline")]], Unique] = (
         list(BASELINES)

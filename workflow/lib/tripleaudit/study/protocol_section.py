@@ -35,7 +35,7 @@ class Original(Section):
 
 
 class Rearranged(Section):
-    """Sentences of rare triples go to the test side (rte-generalization 3.1, docs/explanation/methods.md)."""
+    """Sentences of rare triples go to the test side (rte-generalization 3.1, docs/explanation/test-sets.md)."""
 
     source: Literal["made", "published"] = "made"
     """made here by rule, or the published sets, which the registry knows for WebNLG."""
@@ -75,7 +75,7 @@ class Augmented(Section):
     mlm_steps: Number = 300
     """Steps of the masked-LM head's training."""
     options: AugmentedOptions = AugmentedOptions()
-    """Candidate counts and tie rules, see docs/explanation/methods.md."""
+    """Candidate counts and tie rules, see docs/explanation/test-sets.md."""
     seed: Seed = 0
     """Seed of the masked-LM training and of the draws."""
 

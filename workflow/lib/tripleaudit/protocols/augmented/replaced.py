@@ -2,7 +2,7 @@
 
 The four parts differ in what they ask for: seen entities, which occur in training, or unseen ones,
 which do not. Where the published files (``"files"``) do not do what the paper's text says
-(``"text"``), both can be had by name; ``docs/explanation/methods.md`` has the counts behind them.
+(``"text"``), both can be had by name; ``docs/explanation/test-sets.md`` has the counts behind them.
 """
 
 import random
