@@ -82,35 +82,46 @@ class Task:
     def request(self, sentence: Sentence, pair: tuple[str, str] | None = None) -> Request:
         """Return the request for one text (and one entity pair)."""
         values: dict[str, Any] = {
-            "text": " ".join(sentence.text.split()),
+            "text": _on_one_line(sentence.text),
             "relations": "; ".join(sorted(self.relations.names.values())),
             "entity_types": "; ".join(self.entity_types) or "any",
-            "described": "\n".join(
-                f"- {name}: {text}" if (text := self.descriptions.get(own)) else f"- {name}"
-                for own, name in sorted(self.relations.names.items(), key=lambda pair: pair[1])
-            ),
+            "described": self._described_relations(),
         }
         if pair is not None:
             values |= {"subject": pair[0], "object": pair[1]}
         request = self.prompt.request(max_tokens=self.max_tokens, **values)
         *before, last = request.messages
-        shown = [turn for example in self.examples for turn in self._shown(example, values)]
+        for example in self.examples:
+            before += self._example_messages(example, values)
         return replace(
-            request, messages=(*before, *shown, last), temperature=self.temperature, seed=self.seed
+            request, messages=(*before, last), temperature=self.temperature, seed=self.seed
         )
 
-    def _shown(self, example: Sentence, values: Mapping[str, Any]) -> list[dict[str, str]]:
+    def _described_relations(self) -> str:
+        """Return one line for each relation, by plain name, with its description where there is
+        one.
+        """
+        lines = []
+        for relation, name in sorted(self.relations.names.items(), key=lambda item: item[1]):
+            description = self.descriptions.get(relation)
+            lines.append(f"- {name}: {description}" if description else f"- {name}")
+        return "\n".join(lines)
+
+    def _example_messages(
+        self, example: Sentence, values: Mapping[str, Any]
+    ) -> list[Mapping[str, str]]:
         """Return an example as a question and its answer; in closed extraction about its first
         triple.
         """
-        given = {**values, "text": " ".join(example.text.split())}
+        values = {**values, "text": _on_one_line(example.text)}
         triples = [
             (t.subject.text, self.relations(t.relation), t.object.text) for t in example.triples
         ]
         answer = json.dumps({"triples": triples}, ensure_ascii=False)
         if self.setting == "closed":
-            given["subject"], answer, given["object"] = triples[0]
-        return [self.prompt.render(**given)[-1], {"role": "assistant", "content": answer}]
+            values["subject"], answer, values["object"] = triples[0]
+        question = self.prompt.render(**values)[-1]
+        return [question, {"role": "assistant", "content": answer}]
 
     def requests(
         self, sentences: Iterable[Sentence]
@@ -187,8 +198,8 @@ class Extraction:
     @property
     def parse_status(self) -> str:
         """The worst status of the calls; ``empty`` for a text without a request."""
-        found = {call.parsed.status for call in self.calls}
-        return next((status for status in _WORST if status in found), "empty")
+        statuses = {call.parsed.status for call in self.calls}
+        return next((status for status in _WORST if status in statuses), "empty")
 
     def to_json(self) -> dict[str, Any]:
         """Return the result row: text, triples as the model wrote them, statuses, and every
@@ -209,12 +220,12 @@ class Extraction:
         A string that does not occur in the text stays, without a position. Each distinct triple
         appears once.
         """
+        text = self.sentence.text
         triples: dict[tuple[str, str, str], Triple] = {}
         for item in self.triples:
-            subject, object_ = (
-                _span(self.sentence.text, name) for name in (item.subject, item.object)
+            triple = Triple(
+                _span(text, item.subject), relations.back(item.relation), _span(text, item.object)
             )
-            triple = Triple(subject, relations.back(item.relation), object_)
             triples.setdefault(triple.strings, triple)
         return Sentence(self.sentence.id, self.sentence.text, tuple(triples.values()))
 
@@ -228,16 +239,15 @@ def extract(client: "Client", sentences: Sequence[Sentence], task: Task) -> list
     """
     requests = list(task.requests(sentences))
     client.check_room(request for _, _, request in requests)
-    calls = client.drive(
-        {n: _talk(task, pair, request) for n, (_, pair, request) in enumerate(requests)},
-        "extraction",
-    )
-    by_text: dict[int, list[Call]] = {}
+    conversations = {
+        index: _talk(task, pair, request) for index, (_, pair, request) in enumerate(requests)
+    }
+    calls = client.drive(conversations, "extraction")
+    by_text: dict[int, list[Call]] = {number: [] for number in range(len(sentences))}
     for (number, _, _), call in zip(requests, calls.values(), strict=True):
-        by_text.setdefault(number, []).append(call)
+        by_text[number].append(call)
     return [
-        Extraction(sentence, tuple(by_text.get(number, ())))
-        for number, sentence in enumerate(sentences)
+        Extraction(sentence, tuple(by_text[number])) for number, sentence in enumerate(sentences)
     ]
 
 
@@ -271,24 +281,21 @@ def select_texts(
         return list(sentences)
     if seed is None:
         return list(sentences[:limit])
-    return [
-        sentences[number]
-        for number in sorted(random.Random(seed).sample(range(len(sentences)), limit))
-    ]
+    numbers = random.Random(seed).sample(range(len(sentences)), limit)
+    return [sentences[number] for number in sorted(numbers)]
 
 
 def reference(sentences: Iterable[Sentence], relations: Verbaliser) -> list[Sentence]:
     """Return the gold sentences with relations under their plain names, as generated triples
     have them.
     """
-    return [
-        Sentence(
-            item.id,
-            item.text,
-            tuple(replace(triple, relation=relations(triple.relation)) for triple in item.triples),
-        )
-        for item in sentences
-    ]
+    renamed = []
+    for sentence in sentences:
+        triples = [
+            replace(triple, relation=relations(triple.relation)) for triple in sentence.triples
+        ]
+        renamed.append(Sentence(sentence.id, sentence.text, tuple(triples)))
+    return renamed
 
 
 def write_texts(
@@ -299,24 +306,20 @@ def write_texts(
     Args:
         dataset: ``limit``, ``sample_seed``, ``relations`` and ``verbalise`` of the configuration.
     """
-    given = load_sentences(sentences)
-    chosen = select_texts(given, dataset.get("limit"), dataset.get("sample_seed"))
+    available = load_sentences(sentences)
+    chosen = select_texts(available, dataset.get("limit"), dataset.get("sample_seed"))
     save_sentences(texts, chosen)
     save_sentences(reference_out, reference(chosen, relations_of(dataset, chosen)))
-    log.info(
-        "%d of %d texts, %d triples",
-        len(chosen),
-        len(given),
-        sum(len(item.triples) for item in chosen),
-    )
+    triples = sum(len(sentence.triples) for sentence in chosen)
+    log.info("%d of %d texts, %d triples", len(chosen), len(available), triples)
 
 
 def relations_of(dataset: Mapping[str, Any], sentences: Iterable[Sentence]) -> Verbaliser:
     """Return the relations of a data set with their plain names: those it names, else those of
     its gold triples.
     """
-    found = {triple.relation for item in sentences for triple in item.triples}
-    return Verbaliser(dataset.get("relations") or found, dataset.get("verbalise"))
+    in_gold = {triple.relation for sentence in sentences for triple in sentence.triples}
+    return Verbaliser(dataset.get("relations") or in_gold, dataset.get("verbalise"))
 
 
 def build_task(
@@ -351,15 +354,17 @@ def build_task(
 def _draw_examples(
     system: Mapping[str, Any], sentences: Sequence[Sentence], examples: Iterable[Sentence]
 ) -> tuple[Sentence, ...]:
-    wanted, own = system.get("examples") or 0, {sentence.text for sentence in sentences}
-    if not wanted:
+    count = system.get("examples") or 0
+    if not count:
         return ()
-    usable = [sentence for sentence in examples if sentence.triples and sentence.text not in own]
-    if len(usable) < wanted:
+    tested = {sentence.text for sentence in sentences}
+    usable = [sentence for sentence in examples if sentence.triples and sentence.text not in tested]
+    if len(usable) < count:
         raise UserError(
-            f"{wanted} examples are asked for, and the training split has {len(usable)} to show"
+            f"{count} examples are asked for, and the training split has {len(usable)} to show"
         )
-    return tuple(random.Random(system.get("examples_seed") or 0).sample(usable, wanted))
+    rng = random.Random(system.get("examples_seed") or 0)
+    return tuple(rng.sample(usable, count))
 
 
 def _call(task: Task, pair: tuple[str, str] | None, answer: Answer) -> Call:
@@ -396,19 +401,26 @@ def _reminded(task: Task, request: Request, answer: Answer) -> Request:
 
 
 def _span(text: str, name: str) -> Span:
+    """Return the first mention of a name in a text, also in other case; without one, a span
+    without offsets.
+    """
     positions, _ = find_spans(text, name)
-    if (
-        not positions
-        and (start := text.casefold().find(name.casefold())) >= 0
-        and len(text.casefold()) == len(text)
-    ):
-        positions = [(start, start + len(name))]
-        positions = [
-            position
-            for position in positions
-            if text[slice(*position)].casefold() == name.casefold()
-        ]
-    if not positions:
+    position = positions[0] if positions else _find_casefolded(text, name)
+    if position is None:
         return Span(None, None, name)
-    start, end = positions[0]
+    start, end = position
     return Span(start, end, text[start:end])
+
+
+def _find_casefolded(text: str, name: str) -> tuple[int, int] | None:
+    folded = text.casefold()
+    start = folded.find(name.casefold())
+    end = start + len(name)
+    has_same_offsets = len(folded) == len(text)
+    if start < 0 or not has_same_offsets or text[start:end].casefold() != name.casefold():
+        return None
+    return start, end
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -70,12 +70,12 @@ def micro_scores(
     A ratio without a denominator is 0.
     """
     table = np.array(list(counts), dtype=np.int64).reshape(-1, 3)
-    whole = scores_of(table.sum(axis=0))
+    totals = scores_of(table.sum(axis=0))
     bounds = intervals(table, replicates=resamples, seed=seed) or {}
     scores = {}
     for index, name in enumerate(METRICS):
         low, high = (bounds[name].low, bounds[name].high) if bounds else (None, None)
-        scores[name] = Score(float(whole[index]), low, high, len(table))
+        scores[name] = Score(float(totals[index]), low, high, len(table))
     return scores
 
 
@@ -101,28 +101,37 @@ def hard_match(
 
 def normalised(triple: StringTriple) -> StringTriple:
     """Return a triple in NFC, case-folded, with underscores and runs of blanks as single blanks."""
-    parts = [unicodedata.normalize("NFC", part).casefold().replace("_", " ") for part in triple]
-    subject, relation, object_ = (re.sub(r"\s+", " ", part).strip() for part in parts)
+    subject, relation, object_ = (_normalised_part(part) for part in triple)
     return subject, relation, object_
+
+
+def _normalised_part(part: str) -> str:
+    text = unicodedata.normalize("NFC", part).casefold().replace("_", " ")
+    return re.sub(r"\s+", " ", text).strip()
 
 
 def _counts(system: System, gold: System) -> Iterator[tuple[int, int, int]]:
     for text in {**gold.texts, **system.texts}:
-        found = {normalised(triple) for triple in clean(system.texts.get(text, []))[0]}
-        wanted = {normalised(triple) for triple in clean(gold.texts.get(text, []))[0]}
-        yield len(found & wanted), len(found), len(wanted)
+        predicted = _distinct(system, text)
+        expected = _distinct(gold, text)
+        yield len(predicted & expected), len(predicted), len(expected)
+
+
+def _distinct(system: System, text: str) -> set[StringTriple]:
+    triples, _ = clean(system.texts.get(text, []))
+    return {normalised(triple) for triple in triples}
 
 
 def _official_rows(system: System, gold: System) -> Iterator[tuple[float, float, float]]:
     for text, triples in system.texts.items():
-        found = [_official_key(triple) for triple in triples]
-        wanted = [_official_key(triple) for triple in gold.texts.get(text, [])]
-        if not found or not wanted:
+        predicted = [_official_key(triple) for triple in triples]
+        expected = [_official_key(triple) for triple in gold.texts.get(text, [])]
+        if not predicted or not expected:
             continue
-        precision = sum(key in wanted for key in found) / len(found)
-        recall = sum(key in found for key in wanted) / len(wanted)
-        both = precision + recall
-        yield precision, recall, 2 * precision * recall / both if both else 0.0
+        precision = sum(key in expected for key in predicted) / len(predicted)
+        recall = sum(key in predicted for key in expected) / len(expected)
+        f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+        yield precision, recall, f1
 
 
 def _official_key(triple: Any) -> str:
@@ -133,8 +142,11 @@ def mean_tokens(triples: Iterable[Sequence[Any]]) -> float | None:
     """Return the mean tokens per triple of one text, 0 for one with a part that is no string;
     None without triples.
     """
-    counts = [
-        sum(map(count_tokens, row)) if all(isinstance(part, str) for part in row) else 0
-        for row in triples
-    ]
+    counts = [_tokens_of(triple) for triple in triples]
     return sum(counts) / len(counts) if counts else None
+
+
+def _tokens_of(triple: Sequence[Any]) -> int:
+    if not all(isinstance(part, str) for part in triple):
+        return 0
+    return sum(count_tokens(part) for part in triple)

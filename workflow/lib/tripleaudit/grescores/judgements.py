@@ -57,26 +57,24 @@ def factualness(system: System, verdicts: Verdicts, official: bool) -> dict[str,
         }
     values = {}
     for text, triples in system.texts.items():
-        known = [
+        readable = [
             result for result in _of_usable(triples, verdicts.get(text, [])) if result is not None
         ]
-        if known and clean(triples)[0]:
-            values[text] = sum(known) / len(known)
+        usable_triples, _ = clean(triples)
+        if readable and usable_triples:
+            values[text] = sum(readable) / len(readable)
     return values
 
 
 def readable_verdicts(system: System, verdicts: Verdicts) -> dict[str, float]:
     """Return per judged text the share of its usable triples whose verdict could be read."""
-    rows = {
-        text: _of_usable(triples, verdicts[text])
-        for text, triples in system.texts.items()
-        if verdicts.get(text)
-    }
-    return {
-        text: sum(result is not None for result in row) / len(row)
-        for text, row in rows.items()
-        if row
-    }
+    shares = {}
+    for text, triples in system.texts.items():
+        results = _of_usable(triples, verdicts.get(text, []))
+        if results:
+            readable = [result for result in results if result is not None]
+            shares[text] = len(readable) / len(results)
+    return shares
 
 
 def _of_usable(triples: Sequence[Any], results: Sequence[bool | None]) -> Sequence[bool | None]:

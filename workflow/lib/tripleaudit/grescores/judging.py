@@ -17,7 +17,7 @@ from typing import Any
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import write_json
 from tripleaudit.grescores.judgements import triple_json
-from tripleaudit.grescores.systems import StringTriple, System, read_judged, usable
+from tripleaudit.grescores.systems import StringTriple, System, clean, read_judged, usable
 from tripleaudit.llm.client import Answer, Client, Request
 from tripleaudit.llm.endpoint import bill
 from tripleaudit.llm.prompts import Prompt, load_prompt, with_reminder
@@ -169,13 +169,14 @@ def _verdicts(system: System, found: Mapping[Question, bool | None]) -> dict[str
     """``{text: {"score": float, "results": [bool or None, …]}}``, one result for each triple,
     False if malformed.
     """
-    details = {}
+    details: dict[str, dict[str, Any]] = {}
     for text, triples in system.texts.items():
         results = [
-            False if (own := usable(triple)) is None else found[text, own] for triple in triples
+            False if triple is None else found[text, triple] for triple in map(usable, triples)
         ]
-        known = [result for result in results if result is not None]
-        details[text] = {"score": sum(known) / len(known) if known else 0.0, "results": results}
+        readable = [result for result in results if result is not None]
+        score = sum(readable) / len(readable) if readable else 0.0
+        details[text] = {"score": score, "results": results}
     return details
 
 
@@ -183,8 +184,10 @@ def _splits(system: System, found: Mapping[Question, str | None]) -> dict[str, d
     """``{text: {triple as JSON: answer}}``; what could not be read has no entry."""
     details: dict[str, dict[str, str]] = {}
     for text, triples in system.texts.items():
-        for triple in filter(None, map(usable, triples)):
-            if (answer := found["", triple]) is not None:
+        usable_triples, _ = clean(triples)
+        for triple in usable_triples:
+            answer = found["", triple]
+            if answer is not None:
                 details.setdefault(text, {})[triple_json(triple)] = answer
     return details
 

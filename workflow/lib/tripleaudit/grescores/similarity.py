@@ -204,19 +204,14 @@ def completeness(
     """
     values = {}
     for text in _texts(system, gold, official):
-        found = clean(system.texts.get(text, []))[0]
-        wanted = list(dict.fromkeys(clean(gold.texts.get(text, []))[0]))
-        if text in gold.texts and wanted and found:
-            values[text] = _recall(wanted, found, elements, matching)
+        predicted, _ = clean(system.texts.get(text, []))
+        gold_triples, _ = clean(gold.texts.get(text, []))
+        expected = list(dict.fromkeys(gold_triples))
+        if predicted and expected:
+            values[text] = _recall(expected, predicted, elements, matching)
         else:
-            _add_empty_case(
-                values,
-                text,
-                bool(system.texts.get(text)),
-                text in gold.texts,
-                bool(wanted),
-                official,
-            )
+            has_answer = bool(system.texts.get(text))
+            _add_empty_case(values, text, has_answer, text in gold.texts, bool(expected), official)
     return values
 
 
@@ -229,34 +224,41 @@ def _add_empty_case(
     text: str,
     predicted: bool,
     in_gold: bool,
-    wanted: bool,
+    expected: bool,
     official: bool,
 ) -> None:
     """Enter the value of a text that has no similarities, if it has one."""
     if official:
         if not predicted:
             values[text] = 0.0
-        elif in_gold and not wanted:
+        elif in_gold and not expected:
             values[text] = 1.0
         # texts outside the gold file and texts none of whose triples has a vector are skipped
-    elif wanted:
+    elif expected:
         values[text] = 0.0
 
 
 def _recall(
-    wanted: list[StringTriple], found: list[StringTriple], elements: Elements, matching: Matching
+    expected: list[StringTriple],
+    predicted: list[StringTriple],
+    elements: Elements,
+    matching: Matching,
 ) -> float:
     similarity = (
-        triple_vectors(wanted, elements) @ triple_vectors(found, elements).T
+        triple_vectors(expected, elements) @ triple_vectors(predicted, elements).T
     )  # [gold, predicted]
     hits = similarity >= matching.phi
     if matching.closed:
-        best = np.arange(similarity.shape[1]) == similarity.argmax(axis=1)[:, None]
-        relations = [
-            _unit(elements([triple[1] for triple in triples])) for triples in (wanted, found)
-        ]
-        hits &= best & (relations[0] @ relations[1].T >= matching.phi)
+        best = np.arange(len(predicted)) == similarity.argmax(axis=1)[:, None]
+        relation_similarity = (
+            _relation_vectors(expected, elements) @ _relation_vectors(predicted, elements).T
+        )
+        hits &= best & (relation_similarity >= matching.phi)
     return float(hits.any(axis=1).mean())
+
+
+def _relation_vectors(triples: Sequence[StringTriple], elements: Elements) -> np.ndarray:
+    return _unit(elements([relation for _, relation, _ in triples]))
 
 
 def read_similarities(path: str | Path) -> dict[str, list[list[float]]]:
@@ -268,8 +270,7 @@ def read_similarities(path: str | Path) -> dict[str, list[list[float]]]:
     value = read_json(path)
     try:
         return {
-            text: [[float(cell) for cell in row] for row in rows.values()]
-            for text, rows in value.items()
+            text: [list(map(float, row)) for row in rows.values()] for text, rows in value.items()
         }
     except (AttributeError, TypeError, ValueError) as error:
         raise UserError(f"{path}: expected {{text: {{gold triple: [cosines]}}}}") from error
@@ -284,11 +285,12 @@ def completeness_from_similarities(
     """
     values = {}
     for text in _texts(system, gold, official):
-        predicted, wanted = bool(system.texts.get(text)), bool(gold.texts.get(text))
-        if predicted and wanted:
+        predicted = bool(system.texts.get(text))
+        expected = bool(gold.texts.get(text))
+        if predicted and expected:
             rows = similarities.get(text)
             if rows:
                 values[text] = sum(max(row, default=-1.0) >= phi for row in rows) / len(rows)
         else:
-            _add_empty_case(values, text, predicted, text in gold.texts, wanted, official)
+            _add_empty_case(values, text, predicted, text in gold.texts, expected, official)
     return values

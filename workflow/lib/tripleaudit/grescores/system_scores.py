@@ -126,8 +126,8 @@ def _scored(
             )
         rows += _rows(study, spec, keys, result)
         records.append({"keys": keys, **result.record})
-        said = " ".join(f"{name}={score.value:.4f}" for name, score in result.scores.items())
-        log.info("%s: %s %s", spec["corpus"], keys["extractor"], said)
+        values = " ".join(f"{name}={score.value:.4f}" for name, score in result.scores.items())
+        log.info("%s: %s %s", spec["corpus"], keys["extractor"], values)
     return rows, records
 
 
@@ -152,8 +152,9 @@ def _read(
     system = read_system(files[entry["triples"]], order="sro")
     if entry["keys"]["setting"] not in (TRAINED, SYSTEM):
         return system
-    queried = entry["keys"]["setting"] == SYSTEM
-    system = system.restricted(text for text in gold.texts if text in system.texts or not queried)
+    is_queried = entry["keys"]["setting"] == SYSTEM
+    shown = [text for text in gold.texts if text in system.texts] if is_queried else gold.texts
+    system = system.restricted(shown)
     if "original" not in spec:
         return system
     plain = Verbaliser(())
@@ -200,17 +201,14 @@ def _rows(
     run = {name: value for name, value in keys.items() if name != "setting"}
     protocol = f"gre-{spec['level']}-{keys['setting']}"
     identity = keys_of({"study": study, "corpus": spec["corpus"], "protocol": protocol, **run})
+    mode = spec["mode"]
     rows = [
-        Score(identity, "all", spec["mode"], name, score.value, score.low, score.high)
+        Score(identity, "all", mode, name, score.value, score.low, score.high)
         for name, score in result.scores.items()
     ]
     texts = max((score.texts for score in result.scores.values()), default=0)
-    sizes = {"texts": texts} | {
-        f"texts:{name}": score.texts
-        for name, score in result.scores.items()
-        if 0 < score.texts < texts
-    }
-    return [
-        *rows,
-        *(Score(identity, "all", spec["mode"], name, size) for name, size in sizes.items()),
-    ]
+    rows.append(Score(identity, "all", mode, "texts", texts))
+    for name, score in result.scores.items():
+        if 0 < score.texts < texts:
+            rows.append(Score(identity, "all", mode, f"texts:{name}", score.texts))
+    return rows

@@ -91,15 +91,19 @@ def clean(triples: Iterable[Any]) -> tuple[list[StringTriple], int]:
     Numbers and booleans become strings; a triple without three parts, with a nested part or with an
     empty part is dropped. Verbatim repeats stay.
     """
-    read = [usable(triple) for triple in triples]
-    kept = [triple for triple in read if triple is not None]
-    return kept, len(read) - len(kept)
+    parsed = [usable(triple) for triple in triples]
+    kept = [triple for triple in parsed if triple is not None]
+    return kept, len(parsed) - len(kept)
 
 
 def usable(triple: Any) -> StringTriple | None:
     """Return one raw triple as three non-empty strings, or None."""
-    parts = [_as_text(part) for part in triple] if isinstance(triple, list | tuple) else []
-    return (parts[0], parts[1], parts[2]) if len(parts) == 3 and all(parts) else None
+    if not isinstance(triple, list | tuple) or len(triple) != 3:
+        return None
+    subject, relation, object_ = (_as_text(part) for part in triple)
+    if not (subject and relation and object_):
+        return None
+    return subject, relation, object_
 
 
 def _as_text(part: Any) -> str:

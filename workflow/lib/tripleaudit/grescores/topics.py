@@ -187,22 +187,23 @@ def arranged(texts: Sequence[str], evaluated: Iterable[str], after: float) -> li
     higher if the evaluated texts come first, so stand-in texts must have them where the original
     texts had them.
     """
-    chosen = set(evaluated)
-    inside, others = (
-        [text for text in texts if text in chosen],
-        [text for text in texts if text not in chosen],
-    )
+    evaluated = set(evaluated)
+    inside = [text for text in texts if text in evaluated]
+    others = [text for text in texts if text not in evaluated]
     position = round(after * len(others))
     return others[:position] + inside + others[position:]
 
 
 def similarity(p: np.ndarray, q: np.ndarray) -> float:
     """Return exp(-KL(p || q)) of two distributions ``[K]``; 0 where q is 0 and p is not."""
-    p, q = np.asarray(p, float) / np.sum(p), np.asarray(q, float) / np.sum(q)
-    held = p > 0
-    if (q[held] == 0).any():
+    p = np.asarray(p, float) / np.sum(p)
+    q = np.asarray(q, float) / np.sum(q)
+    positive = p > 0
+    p, q = p[positive], q[positive]
+    if (q == 0).any():
         return 0.0
-    return float(np.exp(-np.sum(p[held] * np.log(p[held] / q[held]))))
+    divergence = np.sum(p * np.log(p / q))
+    return float(np.exp(-divergence))
 
 
 def joined(triples: Iterable[Sequence[Any]], official: bool) -> str:
@@ -211,7 +212,9 @@ def joined(triples: Iterable[Sequence[Any]], official: bool) -> str:
     Official: without a blank in between, which glues each subject but the first to a full stop and
         so loses it.
     """
-    return ("" if official else " ").join(f"{s} {r} {o} ." for s, r, o in triples)
+    sentences = [f"{subject} {relation} {object_} ." for subject, relation, object_ in triples]
+    separator = "" if official else " "
+    return separator.join(sentences)
 
 
 def topical_similarity(system: System, model: TopicModel, official: bool) -> dict[str, float]:
@@ -222,15 +225,17 @@ def topical_similarity(system: System, model: TopicModel, official: bool) -> dic
     """
     values = {}
     for text, raw in watched(system.texts.items(), "topical similarity", "texts"):
-        triples = [triple for triple in raw if len(triple) == 3] if official else clean(raw)[0]
-        if not official and not model.bag(text):
-            continue
-        if not official and not triples:
-            values[text] = 0.0
-            continue
-        values[text] = similarity(
-            model.distribution(text), model.distribution(joined(triples, official))
-        )
+        if official:
+            triples: Sequence[Any] = [triple for triple in raw if len(triple) == 3]
+        else:
+            triples, _ = clean(raw)
+            if not model.bag(text):
+                continue
+            if not triples:
+                values[text] = 0.0
+                continue
+        extracted = joined(triples, official)
+        values[text] = similarity(model.distribution(text), model.distribution(extracted))
     return values
 
 

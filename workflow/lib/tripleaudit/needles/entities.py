@@ -95,35 +95,50 @@ def deduplicated(entities: Sequence[Entity]) -> list[dict[str, Any]]:
     """
     merged: dict[tuple, dict[str, Any]] = {}
     for entity in entities:
-        name = normalise(entity.name, casefold=True) if entity.name else None
-        key = (
-            entity.doc,
-            entity.variant,
-            normalise(entity.type, casefold=True),
-            name or ("", entity.index),
-        )
-        row = {name: getattr(entity, name) for name in ("doc", "variant", "type", "name")}
-        row = merged.setdefault(key, {**row, "properties": {}, "conflicts": {}, "indices": []})
+        row = merged.setdefault(_merge_key(entity), _empty_row(entity))
         row["indices"].append(entity.index)
         for prop, value in (*entity.properties.items(), *entity.extra.items()):
             _merge(row, prop, value)
     return list(merged.values())
 
 
+def _merge_key(entity: Entity) -> tuple:
+    """Return what equal entities share; one without a name is equal to itself alone."""
+    name = normalise(entity.name, casefold=True) if entity.name else ("", entity.index)
+    return (
+        entity.doc,
+        entity.variant,
+        normalise(entity.type, casefold=True),
+        name or ("", entity.index),
+    )
+
+
+def _empty_row(entity: Entity) -> dict[str, Any]:
+    return {
+        "doc": entity.doc,
+        "variant": entity.variant,
+        "type": entity.type,
+        "name": entity.name,
+        "properties": {},
+        "conflicts": {},
+        "indices": [],
+    }
+
+
 def _merge(row: dict[str, Any], prop: str, value: Any) -> None:
     if not is_filled(value):
         row["properties"].setdefault(prop, value)
         return
-    known = row["properties"].get(prop)
-    if not is_filled(known):
+    first = row["properties"].get(prop)
+    if not is_filled(first):
         row["properties"][prop] = value
-    elif isinstance(known, list):
+    elif isinstance(first, list):
         items = value if isinstance(value, list) else [value]
-        row["properties"][prop] = known + [item for item in items if item not in known]
-    elif value != known:
-        others = row["conflicts"].setdefault(prop, [])
-        if value not in others:
-            others.append(value)
+        row["properties"][prop] = first + [item for item in items if item not in first]
+    elif value != first:
+        conflicts = row["conflicts"].setdefault(prop, [])
+        if value not in conflicts:
+            conflicts.append(value)
 
 
 def _strings(value: Any) -> Iterator[str]:

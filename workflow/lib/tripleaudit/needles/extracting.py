@@ -358,17 +358,23 @@ def entities_of(turns: Iterable[Turn], doc: str, variant: str, schema: Schema) -
     entities: list[Entity] = []
     for turn in turns:
         for record in turn.parsed.records:
-            kind, properties = schema.types.get(record["type"]), record["properties"]
-            known = (
-                properties
-                if kind is None
-                else {k: v for k, v in properties.items() if k in kind.properties}
+            properties = record["properties"]
+            kind = schema.types.get(record["type"])
+            expected = properties if kind is None else kind.properties
+            entity = Entity(
+                doc=doc,
+                variant=variant,
+                piece=turn.piece,
+                iteration=turn.iteration,
+                thread=turn.thread,
+                index=len(entities),
+                type=record["type"],
+                name=record["name"],
+                properties={key: value for key, value in properties.items() if key in expected},
+                extra={key: value for key, value in properties.items() if key not in expected},
+                call=turn.answer.key,
             )
-            extra = {k: v for k, v in properties.items() if k not in known}
-            which = (doc, variant, turn.piece, turn.iteration, turn.thread, len(entities))
-            entities.append(
-                Entity(*which, record["type"], record["name"], known, extra, turn.answer.key)
-            )
+            entities.append(entity)
     return entities
 
 

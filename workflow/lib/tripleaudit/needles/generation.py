@@ -118,13 +118,15 @@ def discover_types(
     )
     rows: dict[str, dict[str, Any]] = {}
     for row in parse_rows(answer.text):
-        kind, relevance = row.get("type"), _number(row.get("relevance"))
-        if isinstance(kind, str) and kind.strip() and relevance is not None and 0 <= relevance <= 1:
+        kind = row.get("type")
+        relevance = _number(row.get("relevance"))
+        is_rated = relevance is not None and 0 <= relevance <= 1
+        if is_rated and isinstance(kind, str) and kind.strip():
             name = kind.strip().rpartition("/")[2].removeprefix("schema:")
             rows.setdefault(
                 name, {"type": name, "relevance": relevance, "reason": str(row.get("reason") or "")}
             )
-    return sorted(rows.values(), key=lambda row: -row["relevance"])
+    return _by_relevance(rows.values())
 
 
 def joined_types(found: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
@@ -132,10 +134,16 @@ def joined_types(found: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
     first.
     """
     best: dict[str, dict[str, Any]] = {}
-    for row in (row for rows in found for row in rows):
-        if row["type"] not in best or row["relevance"] > best[row["type"]]["relevance"]:
-            best[row["type"]] = row
-    return sorted(best.values(), key=lambda row: -row["relevance"])
+    for rows in found:
+        for row in rows:
+            known = best.get(row["type"])
+            if known is None or row["relevance"] > known["relevance"]:
+                best[row["type"]] = row
+    return _by_relevance(best.values())
+
+
+def _by_relevance(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(rows, key=lambda row: -row["relevance"])
 
 
 def fitting_types(
@@ -146,9 +154,9 @@ def fitting_types(
     Args:
         rows: most relevant first.
     """
-    return [
-        row["type"] for row in (rows[:top] if top else rows) if top or row["relevance"] >= threshold
-    ]
+    if top:
+        return [row["type"] for row in rows[:top]]
+    return [row["type"] for row in rows if row["relevance"] >= threshold]
 
 
 def discovered_schema(types: list[str], shipped: dict[str, EntityType]) -> dict[str, Any]:

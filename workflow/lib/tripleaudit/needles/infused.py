@@ -95,19 +95,16 @@ class Result:
             UserError: a file is missing or broken.
         """
         folder = Path(folder)
-        names = ("calls", "criteria", "untouched-criteria", "parts")
-        calls, matches, displaced, parts = (
-            [row for _, row in read_jsonl(folder / f"{name}.jsonl")] for name in names
-        )
-        entities, repetitions = (
-            read_rows(folder / f"{name}.jsonl", Entity) for name in ("entities", "repetitions")
-        )
+
+        def rows_of(name: str) -> list[dict[str, Any]]:
+            return [row for _, row in read_jsonl(folder / f"{name}.jsonl")]
+
         return cls(
-            entities,
-            calls,
-            matches,
-            displaced,
-            repetitions,
-            parts,
-            read_json(folder / "report.json"),
+            entities=read_rows(folder / "entities.jsonl", Entity),
+            calls=rows_of("calls"),
+            matches=rows_of("criteria"),
+            displaced=rows_of("untouched-criteria"),
+            repetitions=read_rows(folder / "repetitions.jsonl", Entity),
+            parts=rows_of("parts"),
+            report=read_json(folder / "report.json"),
         )

@@ -191,15 +191,15 @@ def _insert(
 ) -> list[Unit]:
     """Return the units of a document with needles before the units of these places, in order."""
     units: list[Unit] = []
-    waiting = list(zip(needles, places, strict=True))
+    placed = list(zip(places, needles, strict=True))
     for index, text in enumerate(haystack.units):
-        while waiting and waiting[0][1] == index:
-            (identifier, paragraph), _ = waiting.pop(0)
-            units.append(Unit(paragraph + haystack.separator, identifier))
+        before = [needle for place, needle in placed if place == index]
+        units += [
+            Unit(paragraph + haystack.separator, identifier) for identifier, paragraph in before
+        ]
         units.append(Unit(text))
-    units += [
-        Unit(haystack.separator + paragraph, identifier) for (identifier, paragraph), _ in waiting
-    ]
+    behind = [needle for place, needle in placed if place == len(haystack.units)]
+    units += [Unit(haystack.separator + paragraph, identifier) for identifier, paragraph in behind]
     return units
 
 

@@ -70,24 +70,20 @@ def type_scores(rows: Iterable[Mapping], criteria: Sequence[str]) -> dict[str, T
         rows: one mapping per needle with ``type`` and a truth value for each criterion; ``None``
             means that the criterion was not applied, and counts as not found.
     """
-    counts: dict[str, list[Mapping]] = {}
+    by_type: dict[str, list[Mapping]] = {}
     for row in rows:
-        counts.setdefault(row["type"], []).append(row)
-    return {
-        kind: TypeScore(
-            kind,
-            len(members),
-            {criterion: sum(bool(row[criterion]) for row in members) for criterion in criteria},
-            sum(any(bool(row[criterion]) for criterion in criteria) for row in members),
-            _blind(
-                np.array(
-                    [[bool(row[criterion]) for criterion in criteria] for row in members],
-                    dtype=float,
-                )
-            ),
-        )
-        for kind, members in counts.items()
-    }
+        by_type.setdefault(row["type"], []).append(row)
+    return {kind: _type_score(kind, members, criteria) for kind, members in by_type.items()}
+
+
+def _type_score(kind: str, rows: Sequence[Mapping], criteria: Sequence[str]) -> TypeScore:
+    verdicts = np.array(
+        [[bool(row[criterion]) for criterion in criteria] for row in rows], dtype=float
+    )  # [N, C]
+    found = verdicts.sum(axis=0).astype(int)
+    found_any = int(verdicts.any(axis=1).sum())
+    by_criterion = {criterion: int(count) for criterion, count in zip(criteria, found, strict=True)}
+    return TypeScore(kind, len(rows), by_criterion, found_any, _blind(verdicts))
 
 
 def overall(scores: Iterable[TypeScore]) -> tuple[float, float, int]:
@@ -115,9 +111,10 @@ def minea_interval(scores: Iterable[TypeScore]) -> Bounds:
     """
     scores = list(scores)
     found, _, needles = overall(scores)
-    return share_bounds(sum(score.found_blind for score in scores), needles)[0], share_bounds(
-        found, needles
-    )[1]
+    found_blind = sum(score.found_blind for score in scores)
+    low, _ = share_bounds(found_blind, needles)
+    _, high = share_bounds(found, needles)
+    return low, high
 
 
 def rate_rows(
@@ -154,22 +151,21 @@ def _blind(found: np.ndarray) -> float:
     hits = drawn @ found  # [R, C]
     best = hits == hits.max(axis=1, keepdims=True)
     rates = (best / best.sum(axis=1, keepdims=True)) @ found.T  # [R, N]
-    without = drawn == 0
-    times = without.sum(axis=0)
-    return float(
-        np.where(
-            times > 0, (rates * without).sum(axis=0) / np.maximum(times, 1), found.mean(axis=1)
-        ).sum()
-    )
+    left_out = drawn == 0
+    times = left_out.sum(axis=0)
+    mean_rates = (rates * left_out).sum(axis=0) / np.maximum(times, 1)  # [N]
+    return float(np.where(times > 0, mean_rates, found.mean(axis=1)).sum())
 
 
 def wilson(found: float, total: int, z: float = 1.959963984540054) -> tuple[float, float]:
     """Return the Wilson score interval of ``found / total``; ``(0, 1)`` without observations."""
     if total == 0:
         return 0.0, 1.0
-    rate, square = found / total, z * z / total
+    rate = found / total
+    square = z * z / total
     middle = (rate + square / 2) / (1 + square)
-    half = z * math.sqrt(rate * (1 - rate) / total + square / (4 * total)) / (1 + square)
+    variance = rate * (1 - rate) / total + square / (4 * total)
+    half = z * math.sqrt(variance) / (1 + square)
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
@@ -188,8 +184,9 @@ def redundancy(new: Sequence[Entity], old: Sequence[Entity]) -> float | None:
     """
     if not new:
         return None
-    names = {normalise(entity.name) for entity in old if entity.name}
-    return sum(normalise(e.name) in names for e in new if e.name) / len(new)
+    old_names = {normalise(entity.name) for entity in old if entity.name}
+    new_names = [normalise(entity.name) for entity in new if entity.name]
+    return sum(name in old_names for name in new_names) / len(new)
 
 
 def by_part(old: Sequence[Entity], new: Sequence[Entity], parts: int) -> list[dict]:
@@ -204,14 +201,13 @@ def by_part(old: Sequence[Entity], new: Sequence[Entity], parts: int) -> list[di
     for part in range(parts):
         before = [entity for entity in old if entity.piece == part]
         after = [entity for entity in new if entity.piece == part]
-        rows.append(
-            {
-                "part": part + 1,
-                "redundancy": redundancy(after, before),
-                "new": len(after),
-                "old": len(before),
-            }
-        )
+        row = {
+            "part": part + 1,
+            "redundancy": redundancy(after, before),
+            "new": len(after),
+            "old": len(before),
+        }
+        rows.append(row)
     return rows
 
 
@@ -238,10 +234,10 @@ def rate_matches(folder: str | Path, thresholds: Sequence[float]) -> None:
     """Decide which needles count as found: of (``untouched-``)``matches`` are made
     (``untouched-``)``criteria``.
     """
-    for name in ("matches", "untouched-matches"):
-        matches = [match for _, match in read_jsonl(Path(folder) / f"{name}.jsonl")]
-        criteria = Path(folder) / f"{name.replace('matches', 'criteria')}.jsonl"
-        write_jsonl(criteria, rated(matches, thresholds))
+    folder = Path(folder)
+    for prefix in ("", "untouched-"):
+        matches = [match for _, match in read_jsonl(folder / f"{prefix}matches.jsonl")]
+        write_jsonl(folder / f"{prefix}criteria.jsonl", rated(matches, thresholds))
 
 
 class Index:
@@ -312,7 +308,8 @@ class Index:
         """Return the greatest share and the index of the first entity that has it."""
         if not shares.size or not shares.max():
             return 0.0, None
-        return float(shares.max()), self.entities[int(shares.argmax())].index
+        best = self.entities[int(shares.argmax())]
+        return float(shares.max()), best.index
 
     def candidates(
         self, needle: Needle, piece: int | None, limit: int = CANDIDATES
@@ -322,16 +319,13 @@ class Index:
         Those that share a word with the needle's name or keywords, at most ``limit`` of them with
         the most shared words first, and those extracted from the piece that holds the needle.
         """
-        words = {
-            word
-            for text in (needle.name, *needle.keywords)
-            for word in normalise(text, True).split()
-        }
-        shared = [(len(words & tokens), position) for position, tokens in enumerate(self._tokens)]
-        ranked = sorted((item for item in shared if item[0]), key=lambda item: (-item[0], item[1]))[
-            :limit
-        ]
-        chosen = {position for _, position in ranked}
+        words = set(normalise(" ".join([needle.name, *needle.keywords]), casefold=True).split())
+        shared = [len(words & tokens) for tokens in self._tokens]
+        similar = [position for position, count in enumerate(shared) if count]
+        similar.sort(
+            key=lambda position: -shared[position]
+        )  # stable: of equally many words, the first ones
+        chosen = set(similar[:limit])
         if piece is not None:
             chosen |= {
                 position for position, entity in enumerate(self.entities) if entity.piece == piece

@@ -80,8 +80,8 @@ def failed_pieces(calls: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, in
     """Return ``(stage, document, piece)`` of the pieces whose calls all failed: the result is
     incomplete there.
     """
-    seen: dict[tuple[str, str, int], bool] = {}
+    statuses: dict[tuple[str, str, int], set[str]] = {}
     for call in calls:
         key = (call["stage"], call["doc"], call["piece"])
-        seen[key] = seen.get(key, True) and call["status"] in ("failed", "refused")
-    return [key for key, failed in seen.items() if failed]
+        statuses.setdefault(key, set()).add(call["status"])
+    return [key for key, values in statuses.items() if values <= {"failed", "refused"}]

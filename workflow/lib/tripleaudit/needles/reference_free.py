@@ -85,7 +85,8 @@ def spread(values: Sequence[float]) -> float | None:
     if not values or sum(values) == 0:
         return None
     mean = sum(values) / len(values)
-    return math.sqrt(sum((value - mean) ** 2 for value in values) / len(values)) / mean
+    variance = sum((value - mean) ** 2 for value in values) / len(values)
+    return math.sqrt(variance) / mean
 
 
 def redundancy_avoidance(lines: Sequence[str], threshold: float) -> float | None:
@@ -139,15 +140,14 @@ def _occurring(values: Iterable[str], document: str) -> float | None:
     """Share of the distinct values, placeholders left out, whose words occur in the document in
     a row.
     """
-    distinct = {tuple(words(value)) for value in values if is_filled(value) and words(value)}
+    joined = [" ".join(words(value)) for value in values if is_filled(value)]
+    distinct = {value for value in joined if value}
+    if not distinct:
+        return None
     # A document as " a b c " makes word sequences substrings: one search each, no tokens inside
     # tokens.
     text = f" {' '.join(words(document))} "
-    return (
-        sum(f" {' '.join(value)} " in text for value in distinct) / len(distinct)
-        if distinct
-        else None
-    )
+    return sum(f" {value} " in text for value in distinct) / len(distinct)
 
 
 def incompleteness(entities: Sequence[Entity], schema: Schema) -> float | None:
@@ -166,8 +166,11 @@ def suswir(scores: Mapping[str, float | None]) -> float | None:
     where one is missing.
     """
     keys = ("semantic_similarity", "relevance", "redundancy_avoidance", "bias_avoidance")
-    found = [value for key in keys if (value := scores.get(key)) is not None]
-    return sum(found) / len(keys) if len(found) == len(keys) else None
+    values = [scores.get(key) for key in keys]
+    measured = [value for value in values if value is not None]
+    if len(measured) < len(keys):
+        return None
+    return sum(measured) / len(keys)
 
 
 def all_scores(pieces: Sequence[str], entities: Sequence[Entity], schema: Schema) -> dict[str, Any]:
@@ -234,12 +237,11 @@ def _right_singular_vectors(matrix: sparse.csr_matrix, components: int) -> np.nd
         _, values, right = svds(matrix, k=components, v0=start, solver="arpack")
     else:
         _, values, right = np.linalg.svd(matrix.toarray(), full_matrices=False)
+    if not values.size:
+        return None
+    tolerance = values.max() * max(matrix.shape) * np.finfo(float).eps
+    rank = int(np.count_nonzero(values > tolerance))
     order = np.argsort(-values)
-    rank = (
-        int(np.count_nonzero(values > values.max() * max(matrix.shape) * np.finfo(float).eps))
-        if values.size
-        else 0
-    )
     return right[order[: min(components, rank)]] if rank else None
 
 

@@ -96,13 +96,11 @@ def minea_rows(
     strata = {kind: [score] for kind, score in scores.items()}
     for group, members in schema.groups.items():
         strata[f"group:{group}"] = [scores[kind] for kind in members if kind in scores]
-    for stratum, inside in {**strata, "all": list(scores.values())}.items():
-        if inside:
-            yield from rate_rows(
-                stratum,
-                inside,
-                {name: sum(score.found[name] for score in inside) for name in names},
-            )
+    strata["all"] = list(scores.values())
+    for stratum, members in strata.items():
+        if members:
+            found = {name: sum(score.found[name] for score in members) for name in names}
+            yield from rate_rows(stratum, members, found)
 
 
 def _judge_rows(report: Mapping[str, Any]) -> Iterator[tuple[str, str, str, float, None, None]]:
@@ -122,15 +120,10 @@ def _displaced(entities: Sequence[Entity], plan: Plan) -> Iterator[tuple]:
     for entity in entities:
         if entity.name and entity.variant in names:
             names[entity.variant].add((entity.doc, normalise(entity.name)))
-    bare, enriched = names[UNTOUCHED], names[ENRICHED]
-    if plan.untouched and bare:
-        yield (
-            "all",
-            "n",
-            "displaced",
-            len(bare - enriched) / len(bare),
-            *share_bounds(len(bare - enriched), len(bare)),
-        )
+    total = len(names[UNTOUCHED])
+    displaced = len(names[UNTOUCHED] - names[ENRICHED])
+    if plan.untouched and total:
+        yield "all", "n", "displaced", displaced / total, *share_bounds(displaced, total)
 
 
 def _origins(report: Mapping[str, Any]) -> Iterator[tuple[str, str, str, float, None, None]]:
@@ -143,15 +136,10 @@ def _origins(report: Mapping[str, Any]) -> Iterator[tuple[str, str, str, float, 
     for metric in ("wanted", "generated", "from_templates", "given", "infused"):
         if metric in needles:
             yield "all", "", metric, needles[metric], None, None
-    if report["plan"].get("discover") and report["generator"] not in (TEMPLATES, "file"):
-        yield (
-            "all",
-            "",
-            "discovered_types",
-            sum(map(len, report.get("types", {}).values())),
-            None,
-            None,
-        )
+    is_generated = report["generator"] not in (TEMPLATES, "file")
+    if report["plan"].get("discover") and is_generated:
+        types = sum(len(rows) for rows in report.get("types", {}).values())
+        yield "all", "", "discovered_types", types, None, None
 
 
 def _iterations(
@@ -163,17 +151,19 @@ def _iterations(
     They are taken from one extraction, as "each iteration enriches the extracted information"
     (section 5.1), on the documents without needles where those were extracted.
     """
-    base, shown = UNTOUCHED if plan.untouched else ENRICHED, all_pieces(corpus, plan)
+    base = UNTOUCHED if plan.untouched else ENRICHED
+    shown = all_pieces(corpus, plan)
+    extracted = [entity for entity in stored.entities if entity.variant == base]
     for k in range(plan.iterations + 1):
         table: dict[str, list[float]] = {}
         for document in corpus.documents:
             pieces = [piece.text for piece in shown[base, document.id]]
-            chosen = [
-                e
-                for e in stored.entities
-                if e.doc == document.id and e.variant == base and e.iteration <= k
+            so_far = [
+                entity
+                for entity in extracted
+                if entity.doc == document.id and entity.iteration <= k
             ]
-            scores = reference_free.all_scores(pieces, chosen, schema)
+            scores = reference_free.all_scores(pieces, so_far, schema)
             for metric, value in scores.items():
                 if value is not None:
                     table.setdefault(metric, []).append(value)
@@ -191,21 +181,19 @@ def _parts(
     """
     if not plan.parts:
         return
-    tables = [
-        by_part(
-            [e for e in stored.entities if e.doc == document.id and e.variant == "parts"],
-            [e for e in stored.repetitions if e.doc == document.id],
-            plan.parts,
-        )
-        for document in corpus.documents
-    ]
+    tables = []
+    for document in corpus.documents:
+        first = [e for e in stored.entities if e.doc == document.id and e.variant == "parts"]
+        repeated = [e for e in stored.repetitions if e.doc == document.id]
+        tables.append(by_part(first, repeated, plan.parts))
     for part in range(plan.parts):
-        column = [table[part] for table in tables]
-        known = [row["redundancy"] for row in column if row["redundancy"] is not None]
-        if known:
-            yield str(part + 1), "", "redundancy", mean(known), None, None
-        yield str(part + 1), "", "new", sum(row["new"] for row in column), None, None
-        yield str(part + 1), "", "empty", sum(row["new"] == 0 for row in column), None, None
+        rows = [table[part] for table in tables]
+        stratum = str(part + 1)
+        redundancies = [row["redundancy"] for row in rows if row["redundancy"] is not None]
+        if redundancies:
+            yield stratum, "", "redundancy", mean(redundancies), None, None
+        yield stratum, "", "new", sum(row["new"] for row in rows), None, None
+        yield stratum, "", "empty", sum(row["new"] == 0 for row in rows), None, None
     restarted = sum(not row["same_thread"] for row in stored.parts)
     yield "all", "", "restarted", restarted, None, None
     yield "all", "", "documents", len(corpus.documents), None, None

@@ -73,18 +73,23 @@ def _candidate(rng: random.Random, kind: str) -> tuple[str, str, str, tuple[str,
     words = _words()
     shape = words["types"].get(kind, words["types"]["Thing"])
     name = shape["name"].format(w=_word(rng), v=_word(rng), given=rng.choice(words["given"]))
-    fill = {
+    phrases = {
         slot: f"{rng.choice(first)} {rng.choice(second)}"
         for slot, (first, second) in words["slots"].items()
     }
-    paragraph = shape["paragraph"].format(name=name, **fill)
-    slots = [
-        value for value in fill.values() if normalise(value, True) in normalise(paragraph, True)
+    paragraph = shape["paragraph"].format(name=name, **phrases)
+    normal_paragraph = normalise(paragraph, casefold=True)
+    keywords = [
+        phrase
+        for phrase in phrases.values()
+        if normalise(phrase, casefold=True) in normal_paragraph
     ]
-    return paragraph, name, shape["what"].format(**fill) + ".", tuple(slots)
+    description = shape["what"].format(**phrases) + "."
+    return paragraph, name, description, tuple(keywords)
 
 
 def _word(rng: random.Random) -> str:
     words = _words()
-    parts = [rng.choice(words["onsets"]) + rng.choice(words["nuclei"]) for _ in range(2)]
-    return ("".join(parts) + rng.choice(words["codas"])).capitalize()
+    syllables = [rng.choice(words["onsets"]) + rng.choice(words["nuclei"]) for _ in range(2)]
+    word = "".join(syllables) + rng.choice(words["codas"])
+    return word.capitalize()
