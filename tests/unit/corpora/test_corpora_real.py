@@ -203,6 +203,7 @@ def test_both_versions_of_conll04_agree(real_data):
         ("conll04-full", "test", 288 + 814, 814),
         ("webnlg-augmented", "test", 2812, 0),
         ("nyt29", "test", 4006, 0),
+        ("nyt10m", "test", 2342, 661),
     ],
 )
 def test_registered_splits(real_data, name, split, sentences, zeros):
