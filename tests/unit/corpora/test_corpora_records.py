@@ -3,6 +3,8 @@
 import codecs
 import gzip
 import json
+import sys
+from collections import Counter
 
 import pyarrow
 import pytest
@@ -210,3 +212,38 @@ def test_commands_take_a_mapping(tmp_path, capsys):
     ]
     assert main(["split", *[str(path)] * 3, *options, *mapping]) == 0
     assert (tmp_path / "sets" / "train.jsonl").exists()
+
+
+def jsonl(folder, rows):
+    path = folder / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_rows_with_equal_keys_are_read_by_their_own_values(tmp_path):
+    """A field such as ``gold`` may be a list of triples in one row and a flag in the next."""
+    path = jsonl(
+        tmp_path,
+        [
+            {"text": "Ada met Byron", "gold": [["Ada", "met", "Byron"]], "triples": []},
+            {"text": "Rome lies here", "gold": True, "triples": [["Rome", "lies", "here"]]},
+        ],
+    )
+    strings = [[t.strings for t in s.triples] for s in read_corpus(path, "records").sentences]
+    assert strings == [[("Ada", "met", "Byron")], [("Rome", "lies", "here")]]
+
+
+def test_the_work_for_a_sentence_does_not_grow_with_the_usual_names_of_columns(tmp_path):
+    """Names of columns are looked up once for objects with the same keys."""
+    span = {"subject": {"start": 0, "end": 3, "text": "Ada"}, "relation": "met"}
+    triple = {**span, "object": {"start": 8, "end": 13, "text": "Byron"}}
+    rows = [{"id": str(n), "text": "Ada met Byron", "triples": [triple]} for n in range(200)]
+    path = jsonl(tmp_path, rows)
+    calls = Counter()
+    sys.setprofile(lambda frame, event, argument: calls.update([event]))
+    try:
+        sentences = read_corpus(path).sentences
+    finally:
+        sys.setprofile(None)
+    assert len(sentences) == 200
+    assert calls["call"] / 200 < 200

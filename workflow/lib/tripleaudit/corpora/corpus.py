@@ -207,16 +207,23 @@ def build_corpus(
                 kept.append(example)
         if item.entities:
             with_entities.append(item.where)
-        sentences.append(Sentence(name, item.text, tuple(dict.fromkeys(triples))))
+        different = dict.fromkeys(triples) if len(triples) > 1 else triples
+        sentences.append(Sentence(name, item.text, tuple(different)))
         texts.add(item.text)
         unique.update(strings)
         for strings_, levels in strings.items():
             relations[strings_[1]] += 1
-            found.update(levels)
+            for level in levels:
+                found[level] += 1
             report.triples_not_in_text += "missing" in levels
-            stands = [part in item.text for part in strings_]
-            inside.update(dict(zip(("subject", "relation", "object"), stands, strict=True)))
-            turned += [f"{item.where}: {strings_}"] * (stands[1] and not all(stands))
+            subject_inside, relation_inside, object_inside = (
+                part in item.text for part in strings_
+            )
+            inside["subject"] += subject_inside
+            inside["relation"] += relation_inside
+            inside["object"] += object_inside
+            if relation_inside and not (subject_inside and object_inside):
+                turned.append(f"{item.where}: {strings_}")
         cut += finder.cut
         entries = (
             len({triple[:5] for triple in item.triples}) if item.listed is None else len(strings)

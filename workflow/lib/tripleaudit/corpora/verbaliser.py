@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -67,6 +68,7 @@ def _key(name: str) -> str:
     return " ".join(name.replace("_", " ").casefold().split())
 
 
+@lru_cache(maxsize=1 << 16)
 def bare(text: str) -> str:
     """Return a text without case, form of Unicode, punctuation, underscores and blanks; itself if
     nothing is left.

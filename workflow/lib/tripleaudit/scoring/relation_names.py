@@ -85,6 +85,8 @@ def renamed(sentences: Sequence[Sentence], names: Mapping[str, str]) -> tuple[li
     """Return the sentences with relations as a map says, and how many triples it gave another
     name.
     """
+    if not names:
+        return list(sentences), 0
     found, count = [], 0
     for sentence in sentences:
         triples = tuple(

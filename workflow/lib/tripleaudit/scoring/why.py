@@ -7,7 +7,7 @@ it concerns.
 
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Final
 
@@ -104,16 +104,13 @@ def _differences(
     right, guess = ([_strings(each, matching) for each in side] for side in (gold, predictions))
     plain, least = _correct(right, guess), max(1, SHARE * total.gold)
     gains = {
-        text: _correct(_written(right, write), _written(guess, write)) - plain
-        for text, write in FORGIVEN.items()
+        text: _correct_as_written(right, guess, write) - plain for text, write in FORGIVEN.items()
     }
-    gains[TURNED] = (
-        _correct(right, [each | {_turned(triple) for triple in each} for each in guess]) - plain
-    )
+    both_directions = (triples | set(map(_turned, triples)) for triples in guess)
+    gains[TURNED] = _correct(right, both_directions) - plain
     for text, order in ORDERS.items():
-        gains[f"if predicted triples were {text}"] = (
-            _correct(right, _written(guess, itemgetter(*order))) - plain
-        )
+        reordered = (set(map(itemgetter(*order), triples)) for triples in guess)
+        gains[f"if predicted triples were {text}"] = _correct(right, reordered) - plain
     found = [
         *_relations(right, guess, relations),
         *_offsets_and_types(gold, predictions, total, matching, plain),
@@ -198,11 +195,20 @@ def _list(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:SHOWN])) + more
 
 
-def _written(side: list[set[Strings]], write: Callable[[Strings], Strings]) -> list[set[Strings]]:
-    return [{write(triple) for triple in each} for each in side]
+def _correct_as_written(
+    right: list[set[Strings]], guess: list[set[Strings]], write: Callable[[Strings], Strings]
+) -> int:
+    """Count the predicted triples that are correct once both sides are written in another way."""
+    correct = 0
+    for expected, predicted in zip(right, guess, strict=True):
+        if len(predicted) == 1 and predicted <= expected:  # correct however it is written
+            correct += 1
+        elif predicted and expected:
+            correct += len(set(map(write, expected)) & set(map(write, predicted)))
+    return correct
 
 
-def _correct(right: list[set[Strings]], guess: list[set[Strings]]) -> int:
+def _correct(right: Iterable[set[Strings]], guess: Iterable[set[Strings]]) -> int:
     return sum(len(one & other) for one, other in zip(right, guess, strict=True))
 
 

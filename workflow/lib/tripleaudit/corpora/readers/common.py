@@ -134,12 +134,31 @@ def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _values(path: str | Path) -> Iterator[tuple[str, Any]]:
+    """Yield ``(where, value)`` of JSON values one after the other, line by line.
+
+    From a line on that is not one whole value, the rest of the file is decoded as one text.
+    """
+    decoder = json.JSONDecoder(object_pairs_hook=unique_keys(path))
     with open_text(path) as stream:
-        text = stream.read()
-    decoder, line, last = json.JSONDecoder(object_pairs_hook=unique_keys(path)), 1, 0
+        for number, line in enumerate(stream, 1):
+            if line.isspace():
+                continue
+            try:
+                value = decoder.decode(line)
+            except (ValueError, RecursionError):
+                yield from _values_of_text(path, decoder, line + stream.read(), number)
+                return
+            yield f"{path} line {number}", value
+
+
+def _values_of_text(
+    path: str | Path, decoder: json.JSONDecoder, text: str, number: int
+) -> Iterator[tuple[str, Any]]:
+    """Yield ``(where, value)`` of the JSON values in a text that begins on a numbered line."""
+    line, last = number, 0
     while (position := _SPACE.match(text, last).end()) < len(text):  # type: ignore[union-attr]  # it matches nothing, too
         line += text.count("\n", last, position)
-        with json_explained(path):
+        with json_explained(path, number):
             value, last = decoder.raw_decode(text, position)
         yield f"{path} line {line}", value
         line += text.count("\n", position, last)

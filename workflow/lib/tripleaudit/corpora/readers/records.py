@@ -39,7 +39,11 @@ ORDERS = ("sro", "sor", "rso", "ros", "osr", "ors")
 PARTS = ("subject", "relation", "object")
 SETTINGS = ("rows", "order", "units", "last", "annotator")
 """Fields of :class:`Columns` that name no column."""
-EDGES = ("start", "end")
+ARGUMENT_ROLES = {
+    role: (f"{role}_type", f"{role}_start", f"{role}_end")
+    for role in ("subject", "object", "entity")
+}
+"""Roles of the fields next to an argument: its type and its span."""
 WITHDRAWN: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(
         ("negated", "negation", "is_negated", "deleted", "rejected"), ("true", "1", "yes")
@@ -56,6 +60,7 @@ GOLD_TRIPLES = ("gold", "truth")
 NAMES_OF_SIDES = frozenset((*PREDICTED_TRIPLES, *GOLD_TRIPLES))
 CUT = ("length", "max_tokens", "content_filter")  # why an answer of a language model is not whole
 NOWHERE = (ABSENT, None, "")
+MAX_LAYOUTS = 1000  # different sets of keys whose columns are remembered
 
 
 class Columns(Section):
@@ -213,6 +218,7 @@ class Mapped:
         self.declared, self.none = declared, none
         self.order = self.given.get("order", "sro")
         self.inclusive = self.given.get("last") == "inclusive"
+        self._columns: dict[tuple[str, ...], dict[str, str | tuple[str, ...]]] = {}
 
     def counts_columns(self) -> bool:
         """Return whether the mapping calls columns by their numbers, as of a table without a
@@ -223,11 +229,43 @@ class Mapped:
 
     def find(self, value: Any, role: str) -> Any:
         """Return what a row or a triple has of a role, :data:`ABSENT` if nothing."""
-        for name in self.names.get(role, ()):
-            found = value[name] if isinstance(value, dict) and name in value else at(value, name)
-            is_named = self.names[role] == (name,)
-            if name in NAMES_OF_SIDES and not is_named and not isinstance(decoded(found), list):
-                continue  # says something else, such as whether a row is of the gold
+        if not isinstance(value, dict):
+            return self._first_of(value, role, self.names.get(role, ()))
+        column = self.columns_of(value).get(role)
+        if column is None:
+            return ABSENT
+        return value[column] if type(column) is str else self._first_of(value, role, column)
+
+    def columns_of(self, row: dict[str, Any]) -> dict[str, str | tuple[str, ...]]:
+        """Return, and remember for objects with the same keys, where such an object has its roles.
+
+        Returns:
+            role -> the key that holds it, or the names to try where the values decide.
+        """
+        keys = tuple(row)
+        columns = self._columns.get(keys)
+        if columns is not None:
+            return columns
+        columns = {}
+        for role, names in self.names.items():
+            present = tuple(name for name in names if name in row or name.partition(".")[0] in row)
+            if not present:
+                continue
+            first = present[0]
+            depends_on_value = first in NAMES_OF_SIDES and len(names) > 1
+            columns[role] = first if first in row and not depends_on_value else present
+        if len(self._columns) >= MAX_LAYOUTS:  # keys may be data, such as names of entities
+            self._columns.clear()
+        self._columns[keys] = columns
+        return columns
+
+    def _first_of(self, value: Any, role: str, names: tuple[str, ...]) -> Any:
+        """Return what stands under the first of some names that the value has."""
+        is_only_name = len(self.names.get(role, ())) == 1
+        for name in names:
+            found = at(value, name)
+            if name in NAMES_OF_SIDES and not is_only_name and not isinstance(decoded(found), list):
+                continue  # means something else, such as whether a row is of the gold
             if found is not ABSENT:
                 return found
         return ABSENT
@@ -252,6 +290,7 @@ class Mapped:
                     else []
                 )
                 self.names[role] = (*usual, *others)
+            self._columns.clear()
             missing = self._lacks(row)
         return missing
 
@@ -368,8 +407,10 @@ class Mapped:
             else self.find(row, "entities")
         )
         here = Arguments(self, text, offsets, _list(listed), where)
-        whole = row if isinstance(row, Row) else Row(row)
-        here.left_out += whole.left_out
+        listed_triples = None
+        if isinstance(row, Row):
+            here.left_out += row.left_out
+            listed_triples = row.listed
         if (
             row.get("error")
             or row.get("finish_reason") in CUT
@@ -377,18 +418,17 @@ class Mapped:
             and row.get("answer") == "reject"
         ):
             here.left_out.append(LeftOut("failed_rows", where))
-        none = all(
-            self.find(row, role) in (None, "") for role in PARTS
-        )  # a row of a sentence with zero triples
-        found = [
-            here.read(item)
-            for item in (self._triples(row, here) if self.lists(row) else [row] * (not none))
-        ]
+        if self.lists(row):
+            items = self._triples(row, here)
+        else:
+            has_no_triple = all(self.find(row, role) in (None, "") for role in PARTS)
+            items = [] if has_no_triple else [row]
+        found = [here.read(item) for item in items]
         name = self.find(row, "id")
         name = str(number if name is ABSENT or name is None else name)
         triples = [triple for triple in found if triple]
         return RawSentence(
-            name, text, triples, where, whole.listed, here.left_out, len(here.entities)
+            name, text, triples, where, listed_triples, here.left_out, len(here.entities)
         )
 
     def _triples(self, row: dict[str, Any], here: "Arguments") -> list[Any]:
@@ -523,10 +563,7 @@ class Arguments:
             known = [part for part in parts if part is not ABSENT]
             self.left_out.append(LeftOut(kind, f"{where}: {shown(known)}"))
             return None
-        said = item if isinstance(item, dict) else {}
-        if said.get("qualifiers") or any(
-            str(said[key]).lower() in WITHDRAWN.get(key, ()) for key in said
-        ):
+        if isinstance(item, dict) and _has_attributes(item):
             self.left_out.append(LeftOut("attributes", f"{where}: {shown(item)}"))
         if not isinstance(relation, str) or not relation.strip():
             state = (
@@ -545,11 +582,16 @@ class Arguments:
         )
 
     def _argument(self, value: Any, role: str, item: Any) -> Argument:
-        mapped, where, fields = self.mapped, self.where, item if isinstance(item, dict) else {}
-        type_ = mapped.type_of(fields, f"{role}_type", where)
-        start, end = (mapped.need(fields, f"{role}_{edge}", where) for edge in EDGES)
-        if start not in NOWHERE:
-            return self.span(start, end, value, role, type_)
+        mapped, where = self.mapped, self.where
+        fields = item if isinstance(item, dict) else {}
+        columns = mapped.columns_of(fields)
+        type_role, start_role, end_role = ARGUMENT_ROLES[role]
+        type_ = mapped.type_of(fields, type_role, where) if type_role in columns else None
+        if start_role in columns or mapped.declared:
+            start = mapped.need(fields, start_role, where)
+            end = mapped.need(fields, end_role, where)
+            if start not in NOWHERE:
+                return self.span(start, end, value, role, type_)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if is_number and mapped.predicts and not self.entities:
             value = str(value)  # such as a year
@@ -568,8 +610,10 @@ class Arguments:
                 "@value" in value and len(value) > 1
             ):  # DuIE's further arguments, such as where somebody plays a part
                 self.left_out.append(LeftOut("further_objects", f"{where}: {shown(value)}"))
-            start, end = (mapped.need(value, edge, where) for edge in EDGES)
-            name, type_ = mapped.find(value, "name"), mapped.type_of(value, "type", where) or type_
+            start = mapped.need(value, "start", where)
+            end = mapped.need(value, "end", where)
+            name = mapped.find(value, "name")
+            type_ = mapped.type_of(value, "type", where) or type_
             if start not in (ABSENT, None):
                 return self.span(start, end, name, role, type_)
             if isinstance(name, str):
@@ -626,17 +670,12 @@ class Arguments:
         be the same.
         """
         name, end = name if isinstance(name, str) else None, None if end in NOWHERE else end
-        first, last = (_whole(edge) for edge in (start, end))
+        first, last = _whole(start), _whole(end)
         if end is None and first is not None and name is not None and self.offsets is None:
             last = first + len(name)
         elif last is not None:
             last += self.mapped.inclusive
-        size, unit = (
-            (len(self.text), "characters")
-            if self.offsets is None
-            else (len(self.offsets), "tokens")
-        )
-        edges = f"[{shown(start)}, {shown(end)}{']' if self.mapped.inclusive else ')'}"
+        size = len(self.text if self.offsets is None else self.offsets)
         if (
             self.offsets is None
             and first is not None
@@ -645,19 +684,31 @@ class Arguments:
         ):
             first, last = self._in_characters(first, last, name)
         if first is None or last is None or not 0 <= first < last <= size:
+            unit = "characters" if self.offsets is None else "tokens"
             raise UserError(
-                f"{self.where}: the {role} span {edges} is outside the text of {size} {unit}"
+                f"{self.where}: the {role} span {self._edges(start, end)} is outside the text of "
+                f"{size} {unit}"
             )
         if self.offsets is not None:
             first, last = self.offsets[first][0], self.offsets[last - 1][1]
         found = self.text[first:last]
-        if name is not None and "".join(name.split()) != "".join(found.split()):
-            said = f"{self.where}: the {role} span {edges} reads {found!r}, but the file says {name!r} of it"
+        is_named_otherwise = (
+            name is not None and name != found and "".join(name.split()) != "".join(found.split())
+        )
+        if name is not None and is_named_otherwise:
+            message = (
+                f"{self.where}: the {role} span {self._edges(start, end)} reads {found!r}, but the "
+                f"file says {name!r} of it"
+            )
             if self.offsets is None:
-                raise UserError(f"{said}; expected offsets in characters of the text")
+                raise UserError(f"{message}; expected offsets in characters of the text")
             if name.casefold() != found.casefold() and role != "entity":
-                self.left_out.append(LeftOut("other_names", said))
+                self.left_out.append(LeftOut("other_names", message))
         return Argument(found, first, type_)
+
+    def _edges(self, start: Any, end: Any) -> str:
+        """Return a span as a message shows it."""
+        return f"[{shown(start)}, {shown(end)}{']' if self.mapped.inclusive else ')'}"
 
     def _in_characters(self, first: int, last: int, name: str | None) -> tuple[int, int]:
         """Return the offsets of a span in characters.
@@ -687,20 +738,26 @@ class Arguments:
         return bool(found) and found == found.strip() and not cuts_word(self.text, first, last)
 
 
+def _has_attributes(triple: dict[str, Any]) -> bool:
+    """Return whether a triple is qualified or withdrawn by one of its other fields."""
+    if triple.get("qualifiers"):
+        return True
+    states = WITHDRAWN.keys() & triple.keys()
+    return any(str(triple[state]).lower() in WITHDRAWN[state] for state in states)
+
+
 def _main_name(names: tuple[str, ...]) -> str:
     """Return the name of a column that messages say."""
     return next((name for name in names if name not in NAMES_OF_SIDES), names[0])
 
 
 def _whole(value: Any) -> int | None:
-    if (
-        isinstance(value, str)
-        and value.strip().isdecimal()
-        or isinstance(value, float)
-        and value.is_integer()
-    ):
+    if type(value) is int:
+        return value
+    is_digits = isinstance(value, str) and value.strip().isdecimal()
+    if is_digits or (isinstance(value, float) and value.is_integer()):
         return int(value)
-    return value if type(value) is int else None
+    return None
 
 
 def _list(value: Any) -> list[Any]:

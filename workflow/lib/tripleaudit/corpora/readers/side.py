@@ -8,7 +8,7 @@ whatever the format is, and refuses rows whose side cannot be told.
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -156,7 +156,26 @@ class Side:
         self, row: dict[str, Any], where: str, notes: list[LeftOut], path: str, depth: int
     ) -> dict[str, Any]:
         fields = self._fields_of(row, path, where)
-        changes = dict(self._nested(row, where, notes, path, depth)) if depth < MAX_DEPTH else {}
+        changes = self._nested(row, where, notes, path, depth) if depth < MAX_DEPTH else {}
+        if fields.golds or fields.pairs:
+            self._take_sides(fields, row, where, notes, path, depth, changes)
+        if self.predicts and self._paired:
+            self._refuse_unpaired()
+        return {**row, **changes} if changes else row
+
+    def _take_sides(
+        self,
+        fields: _Fields,
+        row: dict[str, Any],
+        where: str,
+        notes: list[LeftOut],
+        path: str,
+        depth: int,
+        changes: dict[str, Any],
+    ) -> None:
+        """Add to the changes of a row the fields of this side that have a word for it in their
+        names.
+        """
         predicted = ""
         for name, target in fields.golds.items():
             if not self.predicts and isinstance(row[name], list | dict):
@@ -174,9 +193,6 @@ class Side:
             self._paired.setdefault(f"{path}{target}", name)
         if predicted and depth == 0:
             self._refuse_gold(fields, row, where, predicted)
-        if self.predicts and self._paired:
-            self._refuse_unpaired()
-        return {**row, **changes} if changes else row
 
     def _refuse_gold(
         self, fields: _Fields, row: dict[str, Any], where: str, predicted: str
@@ -202,17 +218,19 @@ class Side:
 
     def _nested(
         self, row: dict[str, Any], where: str, notes: list[LeftOut], path: str, depth: int
-    ) -> Iterator[tuple[str, Any]]:
-        """Yield the names and values of a row that change because rows inside of them have
-        fields of both sides.
+    ) -> dict[str, Any]:
+        """Return the fields of a row that change because rows inside of them have fields of both
+        sides.
         """
+        changes: dict[str, Any] = {}
         for name, value in row.items():
-            below = f"{path}{name}."
             if isinstance(value, dict):
+                below = f"{path}{name}."
                 chosen: Any = self._choose(value, where, notes, below, depth + 1)
                 if chosen is not value:
-                    yield name, chosen
+                    changes[name] = chosen
             elif isinstance(value, list) and value and isinstance(value[0], dict):
+                below = f"{path}{name}."
                 chosen = [
                     self._choose(item, where, notes, below, depth + 1)
                     if isinstance(item, dict)
@@ -220,7 +238,8 @@ class Side:
                     for item in value
                 ]
                 if any(new is not old for new, old in zip(chosen, value, strict=True)):
-                    yield name, chosen
+                    changes[name] = chosen
+        return changes
 
     def _fields_of(self, row: dict[str, Any], path: str, where: str) -> _Fields:
         keys = tuple(row)
