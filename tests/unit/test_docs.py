@@ -2,6 +2,7 @@
 options, keys, messages.
 """
 
+import argparse
 import ast
 import re
 import shlex
@@ -130,7 +131,7 @@ def options_of(parser) -> set[str]:
     steps = [
         step
         for action in parser._actions
-        if isinstance(action.choices, dict)
+        if isinstance(action, argparse._SubParsersAction)
         for step in action.choices.values()
     ]
     own = {option for action in parser._actions for option in action.option_strings}
