@@ -104,14 +104,6 @@ def test_a_job_that_failed_asks_for_more_memory_and_sees_one_gpu_and_no_network(
     assert re.fullmatch("memory=200 runtime=10 offline=1 gpus=[01]", second)
 
 
-def test_equal_jobs_are_one_array(finished):
-    tasks = [
-        job for rule, jobs in finished.jobs.items() for job in jobs if rule == "prepare_corpus"
-    ]
-    assert sorted(job["ArrayTaskId"] for job in tasks) == ["1", "2", "3"]
-    assert "Submitted array job" in finished.output
-
-
 def test_the_blocks_of_a_collection_are_divided_among_jobs(finished):
     assert [job["JobState"] for job in finished.jobs["extract_collection"]] == ["COMPLETED"] * 2
     rows = [row for _, row in read_jsonl(finished.folder / "results/small/collections/news")]

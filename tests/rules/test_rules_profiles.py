@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from support.processes import program
-from support.workflow import ROOT, change, ran, snakemake, write_study
+from support.workflow import ROOT, change, ran, write_study
 
 PROFILES = sorted(path.parent.name for path in (ROOT / "workflow/profiles").glob("*/config.yaml"))
 CHECKS = ("--seconds-between-status-checks", "1", "--latency-wait", "10")
@@ -83,15 +83,6 @@ def test_a_profile_names_options_and_rules_that_exist(name):
     assert named <= set(rules())
 
 
-GROWS = r"lambda wildcards, attempt: \d+ \* attempt,\n"
-GROWING_RESOURCES = rf"mem_mb={GROWS} +runtime={GROWS}    \w"
-
-
-def test_rules_in_arrays_ask_for_the_same_in_every_job():
-    for rule in profile("slurm")["slurm-array-jobs"].split(", "):
-        assert re.search(GROWING_RESOURCES, rules()[rule]), rule
-
-
 def test_more_jobs_may_start_at_once_than_a_study_has_for_one_rule():
     settings = profile("slurm")
     assert settings["jobs"] >= 2000
@@ -138,20 +129,6 @@ def test_extraction_by_a_service_stays_where_the_network_is(served, folder):
     assert {"fetch_model", "tables"} < local
     assert not local & {"train", "predict", "score", "prepare_corpus"}
     assert ("generate" in local) is not served
-
-
-@pytest.mark.slow
-def test_arrays_that_would_lose_jobs_are_refused(folder):
-    """Nothing is submitted, so that no SLURM is needed."""
-    path = "workflow/profiles/slurm"
-    target = "results/small/audits/tiny/original.json"
-    result = snakemake(folder, "--workflow-profile", path, "--jobs", "2", "--", target)
-    assert result.returncode == 1
-    assert (
-        "3 jobs of prepare_corpus are to be submitted as an array, but --jobs allows 2"
-        in result.stderr
-    )
-    assert "Traceback" not in result.stderr
 
 
 @pytest.mark.slow

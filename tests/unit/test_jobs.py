@@ -54,6 +54,26 @@ def test_every_rule_that_makes_something_is_one_command():
     assert not (ROOT / "workflow" / "scripts").exists()
 
 
+def parameter_functions() -> str:
+    return (RULES / "functions.smk").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("rule", SHELLS)
+def test_a_rule_counts_the_code_of_its_command(rule):
+    (value,) = re.findall(r"^ +code=(.+),$", BODIES[rule], re.M)
+    if re.fullmatch(r"\w+", value):
+        value = parameter_functions().partition(f"def {value}(")[2].partition("\ndef ")[0]
+    assert f'jobs.command_code("{jobs.command_of(SHELLS[rule])}")' in value
+
+
+@pytest.mark.parametrize("rule", SHELLS)
+def test_a_rule_names_its_environment(rule):
+    """Rules whose command imports torch get the larger environment."""
+    (environment,) = re.findall(r"^ +conda:\n +\"(.+)\"$", BODIES[rule], re.M)
+    assert environment in {"../../envs/light.yaml", "../../envs/torch.yaml"}
+    assert (RULES / environment).is_file()
+
+
 COMPARED = {"answering", "code", "deciding", "identity", "made", "own_files", "pinned", "system"}
 """Parameters that only make a job run again."""
 
@@ -92,7 +112,9 @@ def test_a_rule_counts_the_modules_that_its_command_imports_and_no_other(rule):
         if code.importers("core.descriptors.MATCHINGS", used) and used != "commands.train"
         else []
     )
-    counted = {name for name, _ in jobs.rule_code(SHELLS[rule]) if name.endswith(".py")}
+    counted = {
+        name for name in jobs.command_code(jobs.command_of(SHELLS[rule])) if name.endswith(".py")
+    }
     expected = {MODULES[name].relative_to(PACKAGE).as_posix() for name in behind(used, *applied)}
     assert counted == expected and {"__init__.py", "core/files.py"} < counted
 
@@ -144,7 +166,7 @@ def copy(tmp_path_factory):
 def codes(root: Path) -> dict[str, str]:
     """Rule -> the code of its jobs: that of its command and of what they choose."""
     forget()
-    found = {rule: [jobs.rule_code(shell)] for rule, shell in SHELLS.items()}
+    found = {rule: [jobs.command_code(jobs.command_of(shell))] for rule, shell in SHELLS.items()}
     for rule, command, registry, names in (
         ("train", "train", MATCHINGS, ["exact-string"]),
         ("tables", "tables", TABLES, list(TABLES)),
@@ -295,7 +317,7 @@ def test_a_default_of_descriptors_counts_and_a_further_field_that_is_empty_does_
         chosen = jobs.described_code("tables", TABLES, "type-f1") | jobs.extractor_code(
             "train", "casrel"
         )
-        return {**chosen, **dict(jobs.rule_code(SHELLS["score"]))}
+        return {**chosen, **jobs.command_code("score-run")}
 
     before = said()
     for of in (table, rule, extractor):

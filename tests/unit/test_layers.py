@@ -3,6 +3,7 @@ need no torch.
 """
 
 import itertools
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -10,6 +11,7 @@ from collections import defaultdict
 import pytest
 
 from support.imports import IMPORTS, INSIDE, MODULES
+from support.workflow import ROOT
 
 # from the bottom to the top; what stands in one line may use its neighbours, but no circle of
 # modules
@@ -111,3 +113,19 @@ def test_a_light_package_is_imported_without_heavy_packages(package):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-1500:]
+
+
+DOCUMENTED = {"source_path", "cores", "basedir"}
+MAX_UNDOCUMENTED = 5
+
+
+def test_rules_use_few_undocumented_attributes_of_snakemake():
+    """Each of them is listed with its reason in docs/explanation/architecture.md."""
+    rules = ROOT / "workflow" / "rules"
+    files = [ROOT / "workflow" / "Snakefile", *rules.glob("*.smk")]
+    text = "".join(file.read_text(encoding="utf-8") for file in files)
+    used = set(re.findall(r"\bworkflow\.([a-z_]+)\b(?!/)", text)) - DOCUMENTED - {"rst"}
+    page = (ROOT / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^\| `workflow\.([a-z_]+)", page, re.M))
+    assert used == listed
+    assert len(used) <= MAX_UNDOCUMENTED

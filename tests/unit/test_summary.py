@@ -1,9 +1,27 @@
 """What a run says at its end."""
 
 import json
+import os
+import time
+
+import pytest
 
 from tripleaudit.llm.store import Store
 from tripleaudit.summary import RunSummary
+
+
+@pytest.fixture(autouse=True)
+def one_finished_job(tmp_path):
+    """Leave the benchmark file of a job that ends after the run began."""
+    finish_job(tmp_path)
+
+
+def finish_job(folder, name="table", seconds_later=60):
+    path = folder / "benchmarks" / f"{name}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("{}")
+    ended = time.time() + seconds_later
+    os.utime(path, (ended, ended))
 
 
 def test_jobs_money_and_paths(tmp_path, monkeypatch):
@@ -17,10 +35,13 @@ def test_jobs_money_and_paths(tmp_path, monkeypatch):
     store.settle("before", 0.25)
     summary = RunSummary("s", folder, {"cache": "cache", "budget": 2})
     store.settle("now", 0.5)
-    assert summary.finish(0, 3) == "" and not (folder / "logs").exists()
-    assert (text := summary.finish(2, 1)) == (folder / "logs" / "summary.txt").read_text()
+    finish_job(folder, "corpus", seconds_later=-3600)
+    assert summary.finish() == "" and not (folder / "logs").exists()
+    finish_job(folder, "audit")
+    finish_job(folder, "table")
+    assert (text := summary.finish()) == (folder / "logs" / "summary.txt").read_text()
     assert text.splitlines() == [
-        "Study s: 2 jobs ran, 1 were up to date, in 0:00",
+        "Study s: 2 jobs ran in 0:00, 1 in earlier runs",
         "Language models cost 0.5000 in this run, 0.7500 of a budget of 2 for the study so far",
         f"2 tables in {folder / 'tables'}: audit, type-f1",
         f"Report: {folder / 'report.html'}",
@@ -28,14 +49,12 @@ def test_jobs_money_and_paths(tmp_path, monkeypatch):
 
 
 def test_money_is_spoken_of_where_a_price_was_paid_or_a_model_queried(tmp_path):
-    assert "cost" not in RunSummary("s", tmp_path, {"cache": str(tmp_path)}).finish(1, 0)
+    assert "cost" not in RunSummary("s", tmp_path, {"cache": str(tmp_path)}).finish()
     summary = RunSummary("s", tmp_path, {"cache": str(tmp_path), "systems": {"x": {}}})
-    assert "Language models cost nothing: no request that has a price was sent" in summary.finish(
-        1, 0
-    )
+    assert "Language models cost nothing: no request that has a price was sent" in summary.finish()
     Store(tmp_path, "s").settle("asked", 0.5)  # without a budget, too
-    assert "Language models cost 0.5000 in this run, 0.5000 for the study so far" in summary.finish(
-        1, 0
+    assert (
+        "Language models cost 0.5000 in this run, 0.5000 for the study so far" in summary.finish()
     )
 
 
@@ -54,7 +73,7 @@ def test_failed_systems_and_unread_answers_are_named(tmp_path):
         {"keys": keys, "predicted": {"seconds": 1}},
     ]
     (tmp_path / "systems.json").write_text(json.dumps(facts))
-    lines = RunSummary("s", tmp_path, {"cache": str(tmp_path)}).finish(1, 0).splitlines()
+    lines = RunSummary("s", tmp_path, {"cache": str(tmp_path)}).finish().splitlines()
     assert lines[1:] == [
         "warning: poor has no scores: the budget of 1 is used up",
         "warning: 3 of 120 answers of odd (c, original) were truncated, refused or could not be read",

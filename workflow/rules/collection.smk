@@ -10,10 +10,15 @@ rule divide_collection:
         "<study>/collections/{collection}/division.json",
     log:
         "<logs>/divide_collection/{collection}.log",
+    benchmark:
+        "<benchmarks>/divide_collection/{collection}.jsonl"
+    conda:
+        "../../envs/torch.yaml"
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=COLLECTIONS.runtime,
     params:
+        code=jobs.command_code("collection"),
         addresses=COLLECTIONS.addresses,
         reading=COLLECTIONS.reading_options,
         own_files=content_of(lambda wildcards: COLLECTIONS.texts(wildcards.collection)),
@@ -34,9 +39,13 @@ rule extract_collection:
         "<study>/collections/{collection}/parts/{part}-of-{parts}.json",
     log:
         "<logs>/extract_collection/{collection}/{part}-of-{parts}.log",
+    benchmark:
+        "<benchmarks>/extract_collection/{collection}/{part}-of-{parts}.jsonl"
     wildcard_constraints:
         part=r"\d+",
         parts=r"\d+",
+    conda:
+        "../../envs/torch.yaml"
     threads: COLLECTIONS.threads
     resources:
         gpu=0 if config["gpu"] == 0 else 1,
@@ -74,6 +83,10 @@ rule finish_collection:
         "<study>/collections/{collection}/collection.json",
     log:
         "<logs>/finish_collection/{collection}.log",
+    benchmark:
+        "<benchmarks>/finish_collection/{collection}.jsonl"
+    conda:
+        "../../envs/torch.yaml"
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=30,

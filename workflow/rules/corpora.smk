@@ -11,7 +11,11 @@ rule prepare_corpus:
         counts="<study>/corpora/{corpus}/{split}.counts.json",
     log:
         "<logs>/prepare_corpus/{corpus}/{split}.log",
+    benchmark:
+        "<benchmarks>/prepare_corpus/{corpus}/{split}.jsonl"
     priority: 40  # trainings wait for it
+    conda:
+        "../../envs/light.yaml"
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 30 * attempt,

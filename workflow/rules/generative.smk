@@ -12,10 +12,15 @@ rule fetch_lm:
         "<downloads>/lm/{model}.gguf",
     log:
         "<logs>/fetch_lm/{model}.log",
+    benchmark:
+        "<benchmarks>/fetch_lm/{model}.jsonl"
     wildcard_constraints:
         model=r"[A-Za-z0-9._-]+",
     localrule: True
+    conda:
+        "../../envs/light.yaml"
     params:
+        code=jobs.command_code("fetch"),
         source=lambda wildcards, input: STUDY.paths.source(wildcards.model),
         pinned=pinned_model,
     shell:
@@ -31,8 +36,13 @@ rule select_texts:
         reference="<study>/generative/{dataset}/reference.jsonl",
     log:
         "<logs>/select_texts/{dataset}.log",
+    benchmark:
+        "<benchmarks>/select_texts/{dataset}.jsonl"
     localrule: True
+    conda:
+        "../../envs/light.yaml"
     params:
+        code=jobs.command_code("select-texts"),
         dataset=lambda wildcards: json.dumps(config["generative"]["datasets"][wildcards.dataset]),
     shell:
         "python -P -m tripleaudit select-texts --sentences {input:q} --dataset {params.dataset:q} "
@@ -54,14 +64,19 @@ rule generate:
     log:
         job="<logs>/generate/{dataset}/{system}.log",
         server="<logs>/generate/{dataset}/{system}.server.log",
+    benchmark:
+        "<benchmarks>/generate/{dataset}/{system}.jsonl"
     priority: 20
     localrule: STUDY.language_models.need_network(*STUDY.language_models.queried())
+    conda:
+        "../../envs/light.yaml"
     threads: threads_to_serve
     resources:
         llm_requests=1,
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=lambda wildcards, attempt: 240 * attempt,
     params:
+        code=jobs.command_code("generate"),
         identity=lambda wildcards: STUDY.language_models.identity(
             wildcards.dataset, wildcards.system
         ),
@@ -95,7 +110,10 @@ rule estimate:
     log:
         "<logs>/estimate.log",
     localrule: True
+    conda:
+        "../../envs/light.yaml"
     params:
+        code=jobs.command_code("estimate"),
         config=json.dumps(STUDY.given),
     shell:
         'python -P -m tripleaudit estimate --config {params.config:q} --results "$(dirname -- "$(dirname -- {log:q})")" 2>&1 '

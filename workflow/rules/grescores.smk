@@ -12,10 +12,15 @@ rule train_topics:
         vocabulary="<study>/gre/{dataset}/topics/lda.json",
     log:
         "<logs>/train_topics/{dataset}.log",
+    benchmark:
+        "<benchmarks>/train_topics/{dataset}.jsonl"
+    conda:
+        "../../envs/torch.yaml"
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=lambda wildcards, attempt: 60 * attempt,
     params:
+        code=jobs.command_code("gre-lda"),
         options=GRE.topic_options,
         own_files=content_of(GRE.topic_text, GRE.evaluated),
     shell:
@@ -36,14 +41,19 @@ rule judge_triples:
     log:
         job="<logs>/judge_triples/{dataset}/{system}/{judge}.log",
         server="<logs>/judge_triples/{dataset}/{system}/{judge}.server.log",
+    benchmark:
+        "<benchmarks>/judge_triples/{dataset}/{system}/{judge}.jsonl"
     priority: 20
     localrule: STUDY.language_models.need_network(GRE.judge)
+    conda:
+        "../../envs/light.yaml"
     threads: threads_to_serve
     resources:
         llm_requests=1,
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=lambda wildcards, attempt: 240 * attempt,
     params:
+        code=jobs.command_code("gre-judge"),
         prompts=GRE.judge_options(),
         answering=GRE.judge_identity,
         own_files=content_of(judged_files, model_of_judge),
@@ -68,11 +78,16 @@ rule score_triples:
         provenance="<study>/gre/{dataset}/scores.provenance.json",
     log:
         "<logs>/score_triples/{dataset}.log",
+    benchmark:
+        "<benchmarks>/score_triples/{dataset}.jsonl"
     localrule: STUDY.language_models.need_network(GRE.embedding_endpoint)
+    conda:
+        "../../envs/torch.yaml"
     resources:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=lambda wildcards, attempt: 60 * attempt,
     params:
+        code=jobs.command_code("gre-systems"),
         spec=lambda wildcards: GRE.spec(wildcards.dataset)[0],
         embedding=GRE.embedding_options(),
         answering=GRE.embedding_identity(),

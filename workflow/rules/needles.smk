@@ -20,8 +20,12 @@ rule make_needles:
     log:
         job="<logs>/make_needles.log",
         server="<logs>/make_needles.server.log",
+    benchmark:
+        "<benchmarks>/make_needles.jsonl"
     priority: 20
     localrule: STUDY.language_models.need_network(NEEDLES.config.generator)
+    conda:
+        "../../envs/light.yaml"
     threads: threads_to_serve
     resources:
         llm_requests=1,
@@ -29,7 +33,7 @@ rule make_needles:
         runtime=lambda wildcards, attempt: 120 * attempt,
     params:
         made=NEEDLES.made_json,
-        code=NEEDLE_SCHEMA,
+        code=jobs.command_code("make-needles") | NEEDLE_SCHEMA,
         plan=lambda wildcards, input: NEEDLES.plan_json,
         options=["--max-chars", str(NEEDLES.config.max_chars)] if NEEDLES.config.max_chars else [],
         generator=["--endpoint", NEEDLES.config.generator] if NEEDLES.config.generator else [],
@@ -68,8 +72,12 @@ rule extract_needles:
     log:
         job="<logs>/extract_needles/{lm}.log",
         server="<logs>/extract_needles/{lm}.server.log",
+    benchmark:
+        "<benchmarks>/extract_needles/{lm}.jsonl"
     priority: 20
     localrule: STUDY.language_models.need_network(*NEEDLES.models, *map(NEEDLES.judge_of, NEEDLES.models))
+    conda:
+        "../../envs/light.yaml"
     threads: threads_to_serve
     resources:
         llm_requests=1,
@@ -77,7 +85,7 @@ rule extract_needles:
         runtime=lambda wildcards, attempt: 240 * attempt,
     params:
         made=NEEDLES.made_json,
-        code=NEEDLE_SCHEMA,
+        code=jobs.command_code("extract-needles") | NEEDLE_SCHEMA,
         plan=lambda wildcards, input: NEEDLES.plan_json,
         judge=NEEDLES.judge_options,
         identity=NEEDLES.identity,
@@ -108,8 +116,13 @@ rule rate_needles:
         untouched="<study>/needles/models/{lm}/untouched-criteria.jsonl",
     log:
         "<logs>/rate_needles/{lm}.log",
+    benchmark:
+        "<benchmarks>/rate_needles/{lm}.jsonl"
     localrule: True
+    conda:
+        "../../envs/light.yaml"
     params:
+        code=jobs.command_code("rate-needles"),
         thresholds=config["needles"]["thresholds"],
     shell:
         'python -P -m tripleaudit rate-needles --folder "$(dirname -- {input.matches:q})" --thresholds {params.thresholds} > {log:q} 2>&1'
@@ -126,9 +139,13 @@ rule score_needles:
         provenance="<study>/needles/models/{lm}/scores.provenance.json",
     log:
         "<logs>/score_needles/{lm}.log",
+    benchmark:
+        "<benchmarks>/score_needles/{lm}.jsonl"
     localrule: True
+    conda:
+        "../../envs/light.yaml"
     params:
-        code=NEEDLE_SCHEMA,
+        code=jobs.command_code("score-needles") | NEEDLE_SCHEMA,
         plan=NEEDLES.plan_json,
         name=NEEDLES.config.name,
         study=STUDY.name,

@@ -1,5 +1,6 @@
-# The package that the rules call: next to them, out of the repository that they are read from, or installed.
+# Import path of the package: next to these rules, from the repository they are read from, or installed.
 import importlib.util
+import os
 import sys
 import tarfile
 import tempfile
@@ -11,8 +12,11 @@ from snakemake.sourcecache import HostingProviderFile, LocalGitFile, LocalSource
 
 
 def package_folder(here):
-    """The folder to import the package from: next to these rules, out of the repository that they are read from
-    (`github(...)`, `git+file:`), or None where the package has to be installed already."""
+    """Return the folder to import the package from; None if it has to be installed already.
+
+    Rules that Snakemake reads from a repository (`github(...)`, `gitfile(...)`) come without the
+    package; its files are unpacked once per commit into the user's cache.
+    """
     if isinstance(here, LocalSourceFile):
         lib = Path(here.get_path_or_uri(secret_free=True)).parent / "lib"
         return lib if lib.is_dir() else None
@@ -22,7 +26,8 @@ def package_folder(here):
         git.Repo(here.repo_path) if isinstance(here, LocalGitFile) else here.hosted_repo.repo
     )
     commit = repository.commit(here.ref).hexsha
-    checkouts = Path(workflow.sourcecache.cache_path) / "tripleaudit"
+    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    checkouts = Path(cache).expanduser() / "tripleaudit" / "workflow"
     if not (checkouts / commit).exists():
         checkouts.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=checkouts) as folder:

@@ -10,8 +10,14 @@ rule original_split:
         "<study>/protocols/{corpus}/original/{setting}/{split}.jsonl",
     log:
         "<logs>/original_split/{corpus}/{setting}/{split}.log",
+    benchmark:
+        "<benchmarks>/original_split/{corpus}/{setting}/{split}.jsonl"
     priority: 40
     localrule: True
+    conda:
+        "../../envs/light.yaml"
+    params:
+        code=jobs.command_code("original-split"),
     shell:
         "python -P -m tripleaudit original-split --sentences {input:q} --setting {wildcards.setting} --out {output:q} "
         "> {log:q} 2>&1"
@@ -24,6 +30,8 @@ use rule prepare_corpus as prepare_published with:
         counts="<study>/published/{corpus}/{protocol}/{split}.counts.json",
     log:
         "<logs>/prepare_published/{corpus}/{protocol}/{split}.log",
+    benchmark:
+        "<benchmarks>/prepare_published/{corpus}/{protocol}/{split}.jsonl"
     params:
         options=STUDY.data.prepare_options,
 
@@ -39,9 +47,13 @@ rule build_protocol:
         report="<study>/protocols/{corpus}/{protocol}/report.json",
     log:
         "<logs>/build_protocol/{corpus}/{protocol}.log",
+    benchmark:
+        "<benchmarks>/build_protocol/{corpus}/{protocol}.jsonl"
     wildcard_constraints:
         protocol="|".join(map(re.escape, STUDY.data.built)) or "none",
     priority: 40
+    conda:
+        "../../envs/torch.yaml"
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 30 * attempt,
@@ -67,12 +79,17 @@ rule train_masked_lm:
         tokenizer=[f"<study>/masked_lm/{{corpus}}/{name}" for name in TOKENIZER],
     log:
         "<logs>/train_masked_lm/{corpus}.log",
+    benchmark:
+        "<benchmarks>/train_masked_lm/{corpus}.jsonl"
     priority: 10
+    conda:
+        "../../envs/torch.yaml"
     threads: config["threads"]
     resources:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
         runtime=lambda wildcards, attempt: 120 * attempt,
     params:
+        code=jobs.command_code("train-mlm"),
         options=STUDY.data.masked_lm_options(STUDY.typed.encoder.layers),
         own_files=content_of(STUDY.encoder_file),
     shell:
@@ -91,14 +108,18 @@ rule build_augmented:
         report="<study>/protocols/{corpus}/augmented/report.json",
     log:
         "<logs>/build_augmented/{corpus}.log",
+    benchmark:
+        "<benchmarks>/build_augmented/{corpus}.jsonl"
     priority: 10
+    conda:
+        "../../envs/torch.yaml"
     threads: config["threads"]
     resources:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
         runtime=lambda wildcards, attempt: 240 * attempt,
     params:
         options=STUDY.data.protocol_json,
-        code=jobs.described_code("build-protocol", PROTOCOLS, "augmented"),
+        code=augmentation_code,
         models=STUDY.data.augmentation_options,
         own_files=content_of(STUDY.data.augmentation_models),
         original=lambda wildcards, input: (

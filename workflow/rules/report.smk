@@ -18,7 +18,11 @@ rule plots:
         ],
     log:
         "<logs>/plots.log",
+    benchmark:
+        "<benchmarks>/plots.jsonl"
     localrule: True
+    conda:
+        "../../envs/light.yaml"
     params:
         files=as_options,
         plots=STUDY.report.plot_options(),
@@ -37,12 +41,15 @@ rule write_report:
         report("<study>/report.html", caption="../report/report.rst", category="Report"),
     log:
         "<logs>/report.log",
+    benchmark:
+        "<benchmarks>/report.jsonl"
     localrule: True
+    conda:
+        "../../envs/light.yaml"
     params:
-        deciding=lambda wildcards: STUDY.report.deciding_facts(workflow.overwrite_configfiles),
-        facts=lambda wildcards, input: json.dumps(
-            STUDY.report.facts(workflow.overwrite_configfiles), sort_keys=True
-        ),
+        code=jobs.command_code("write-report"),
+        deciding=lambda wildcards: STUDY.report.deciding_facts(STUDY_FILES),
+        facts=lambda wildcards, input: json.dumps(STUDY.report.facts(STUDY_FILES), sort_keys=True),
         files=as_options,
     shell:
         "python -P -m tripleaudit write-report --facts {params.facts:q} {params.files:q} --out {output:q} > {log:q} 2>&1"

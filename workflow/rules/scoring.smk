@@ -14,12 +14,17 @@ rule score:
         provenance="<study>/scores/{row}.provenance.json",
     log:
         "<logs>/score/{row}.log",
+    benchmark:
+        "<benchmarks>/score/{row}.jsonl"
     wildcard_constraints:
         row=r".+/(?!classification\.)[^/]+",
+    conda:
+        "../../envs/light.yaml"
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 30 * attempt,
     params:
+        code=jobs.command_code("score-run"),
         files=as_options,
         run_keys=scored_keys,
         options=scored_options,
@@ -40,12 +45,17 @@ rule score_classifier:
         curve="<study>/scores/{of}/curve.json",
     log:
         "<logs>/score_classifier/{of}.log",
+    benchmark:
+        "<benchmarks>/score_classifier/{of}.jsonl"
     wildcard_constraints:
         of=".+",
+    conda:
+        "../../envs/light.yaml"
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 30 * attempt,
     params:
+        code=jobs.command_code("score-classifier"),
         files=as_options,
         run_keys=scored_keys,
         resampling=[*RESAMPLING, *GATE],
@@ -62,11 +72,17 @@ rule predict_baseline:
         "<study>/predictions/{corpus}/{trainset}/{extractor}/{testset}.jsonl",
     log:
         "<logs>/predict_baseline/{corpus}/{trainset}/{extractor}/{testset}.log",
+    benchmark:
+        "<benchmarks>/predict_baseline/{corpus}/{trainset}/{extractor}/{testset}.jsonl"
     wildcard_constraints:
         extractor="|".join(STUDY.baselines) or "none",
+    conda:
+        "../../envs/light.yaml"
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 30 * attempt,
+    params:
+        code=jobs.command_code("predict-baseline"),
     shell:
         "python -P -m tripleaudit predict-baseline --baseline {wildcards.extractor:q} --train {input.train:q} "
         "--test {input.test:q} --out {output:q} > {log:q} 2>&1"
@@ -81,9 +97,15 @@ rule merge_scores:
         provenance="<study>/{part}scores.provenance.json",
     log:
         "<logs>/merge_scores/{part}log",
+    benchmark:
+        "<benchmarks>/merge_scores/{part}jsonl"
     wildcard_constraints:
         part="|gre/|needles/",
     localrule: True
+    conda:
+        "../../envs/light.yaml"
+    params:
+        code=jobs.command_code("merge-scores"),
     shell:
         "python -P -m tripleaudit merge-scores --paths {input:q} --out {output.scores:q} "
         "--provenance {output.provenance:q} > {log:q} 2>&1"
@@ -99,8 +121,13 @@ rule frames:
         csv=multiext("<study>/", "cells.csv", "contrasts.csv"),
     log:
         "<logs>/frames.log",
+    benchmark:
+        "<benchmarks>/frames.jsonl"
     localrule: True
+    conda:
+        "../../envs/torch.yaml"
     params:
+        code=jobs.command_code("study-frames"),
         files=as_options,
     shell:
         'python -P -m tripleaudit study-frames {params.files:q} --out "$(dirname -- {output.scores:q})" > {log:q} 2>&1'

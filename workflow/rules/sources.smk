@@ -9,10 +9,15 @@ rule fetch_raw:
         "<downloads>/raw/{file}",
     log:
         "<logs>/fetch_raw/{file}.log",
+    benchmark:
+        "<benchmarks>/fetch_raw/{file}.jsonl"
     wildcard_constraints:
         file=".+",
     localrule: True
+    conda:
+        "../../envs/light.yaml"
     params:
+        code=jobs.command_code("fetch"),
         pinned=pinned_file,
     shell:
         "python -P -m tripleaudit fetch --raw {wildcards.file:q} --out {output:q} > {log:q} 2>&1"
@@ -25,10 +30,15 @@ rule fetch_model:
         config="<downloads>/models/{model}/config.json",
     log:
         "<logs>/fetch_model/{model}.log",
+    benchmark:
+        "<benchmarks>/fetch_model/{model}.jsonl"
     wildcard_constraints:
         model=r"[A-Za-z0-9._-]+",
     localrule: True
+    conda:
+        "../../envs/light.yaml"
     params:
+        code=jobs.command_code("fetch"),
         source=lambda wildcards, input: STUDY.paths.source(wildcards.model),
         pinned=pinned_model,
     shell:

@@ -1,14 +1,17 @@
-# Before the first job: whether results can be written. After the last: what ran, how long it took, what it cost.
+# Checks before the first job, and a summary after the last one: jobs, time and cost.
 from tripleaudit.core.storage import check_writable
 from tripleaudit.summary import RunSummary
 
-# the study's folder, also where the workflow is a module with pathvars or a prefix of its own
-STUDY_FOLDER = workflow.modifier.path_modifier.replace_prefix(workflow.pathvars.apply("<study>"))
-RUN_SUMMARY = RunSummary(STUDY.name, Path(STUDY_FOLDER), config["generative"])
+# The folder as jobs see it, also if this workflow is a module with a prefix or pathvars of its own.
+if STORED:
+    STUDY_FOLDER = Path("results", STUDY.name)
+else:
+    STUDY_FOLDER = Path(rules.training_facts.output[0]).parent
+RUN_SUMMARY = RunSummary(STUDY.name, STUDY_FOLDER, config["generative"])
+jobs.export_study_folder(str(STUDY_FOLDER))
 
 
 onstart:
-    refuse_lost_arrays()
     refuse_unset_variables()
     try:
         check_writable(RUN_SUMMARY.folder)
@@ -18,6 +21,4 @@ onstart:
 
 
 onsuccess:
-    # other jobs only name what is to be made
-    made = Counter(workflow.dag.finished(job) for job in workflow.dag.jobs if job.benchmark)
-    print(RUN_SUMMARY.finish(made[True], made[False]), end="", file=sys.stderr)
+    print(RUN_SUMMARY.finish(), end="", file=sys.stderr)

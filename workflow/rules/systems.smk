@@ -14,9 +14,13 @@ rule predict_system:
     log:
         job="<logs>/predict_system/{corpus}/{trainset}/{extractor}/{testset}.log",
         server="<logs>/predict_system/{corpus}/{trainset}/{extractor}/{testset}.server.log",
+    benchmark:
+        "<benchmarks>/predict_system/{corpus}/{trainset}/{extractor}/{testset}.jsonl"
     wildcard_constraints:
         extractor=SYSTEMS,
         testset="|".join(map(re.escape, ["test", *STUDY.data.tests_only])),
+    conda:
+        "../../envs/torch.yaml"
     threads: STUDY.systems.threads
     resources:
         gpu=STUDY.systems.gpus,
@@ -29,7 +33,7 @@ rule predict_system:
         deciding=lambda wildcards: STUDY.systems.identity(
             wildcards.corpus, wildcards.extractor, wildcards.trainset
         ),
-        attempt=attempt_of(STUDY.systems.report),
+        attempt=system_attempt,
         settings=STUDY.systems.json,
         job=STUDY.systems.job_param,
         schema=lambda wildcards: ["--schema-of-test"] * STUDY.systems.gives_schema(wildcards),
@@ -64,8 +68,13 @@ rule system_facts:
         "<study>/systems.json",
     log:
         "<logs>/system_facts.log",
+    benchmark:
+        "<benchmarks>/system_facts.jsonl"
     localrule: True
+    conda:
+        "../../envs/light.yaml"
     params:
+        code=jobs.command_code("system-facts"),
         run_keys=json.dumps(STUDY.systems.keys()),
         trained=lambda wildcards: json.dumps([*STUDY.systems.timed.values()]),
     shell:

@@ -13,8 +13,13 @@ rule training_facts:
         "<study>/trainings.json",
     log:
         "<logs>/training_facts.log",
+    benchmark:
+        "<benchmarks>/training_facts.jsonl"
     localrule: True
+    conda:
+        "../../envs/light.yaml"
     params:
+        code=jobs.command_code("training-facts"),
         run_keys=lambda wildcards: json.dumps(STUDY.report.training_keys),
         double_keys=lambda wildcards: json.dumps(list(map(STUDY.run_keys, STUDY.doubled_runs))),
     shell:
@@ -33,8 +38,13 @@ rule audit:
         "<study>/audits/{corpus}/{protocol}.json",
     log:
         "<logs>/audit/{corpus}/{protocol}.log",
+    benchmark:
+        "<benchmarks>/audit/{corpus}/{protocol}.jsonl"
     localrule: True
+    conda:
+        "../../envs/light.yaml"
     params:
+        code=jobs.command_code("audit-protocol"),
         run_keys=lambda wildcards: json.dumps({"study": STUDY.name, **wildcards}),
     shell:
         "python -P -m tripleaudit audit-protocol --keys {params.run_keys:q} --splits {input.train:q} {input.valid:q} "
@@ -63,12 +73,16 @@ rule tables:
         ],
     log:
         "<logs>/tables.log",
+    benchmark:
+        "<benchmarks>/tables.jsonl"
     localrule: True
+    conda:
+        "../../envs/light.yaml"
     params:
         files=as_options,
         tables=STUDY.report.options(*STUDY.tables),
         folder=lambda wildcards, output: str(Path(output.html[0]).parent) if output else "",
-        code=lambda wildcards: jobs.described_code("tables", TABLES, *STUDY.tables),
+        code=table_code,
     shell:
         "python -P -m tripleaudit tables --tables {params.tables:q} {params.files:q} --out {params.folder:q} "
         "> {log:q} 2>&1"
@@ -79,8 +93,7 @@ def files_of_table(name):
     return lambda wildcards: STUDY.report.table_inputs(name)
 
 
-# a target for every table by its name: `snakemake --cores 2 sifted` makes that table alone, from what it needs
-# (the rule `collection` has the name of its table)
+# One target per table: `snakemake --cores 2 sifted` makes this table only (`collection` is a rule of its own).
 for table_name in (name for name in STUDY.tables if name != "collection"):
 
     rule:
@@ -91,6 +104,8 @@ for table_name in (name for name in STUDY.tables if name != "collection"):
         log:
             f"<logs>/tables/{table_name}.log",
         localrule: True
+        conda:
+            "../../envs/light.yaml"
         params:
             files=as_options,
             tables=STUDY.report.options(table_name),

@@ -15,7 +15,11 @@ rule train:
         tokenizer=[f"<study>/models/<run>/{name}" for name in TOKENIZER],
     log:
         "<logs>/train/<run>.log",
+    benchmark:
+        "<benchmarks>/train/<run>.jsonl"
     priority: 30  # the longest jobs, so that none is left for the end
+    conda:
+        "../../envs/torch.yaml"
     threads: config["threads"]
     resources:
         gpu=0 if config["gpu"] == 0 else 1,
@@ -42,6 +46,8 @@ use rule train as double with:
         tokenizer=[temp(f"<study>/doubled/<run>/{name}") for name in TOKENIZER],
     log:
         "<logs>/double/<run>.log",
+    benchmark:
+        "<benchmarks>/double/<run>.jsonl"
     resources:
         gpu=0 if config["gpu"] == 0 else 1,
         mem_mb=TRAININGS.mem_mb,
@@ -62,6 +68,10 @@ rule predict:
         test="<study>/predictions/<run>/test.jsonl",
     log:
         "<logs>/predict/<run>.log",
+    benchmark:
+        "<benchmarks>/predict/<run>.jsonl"
+    conda:
+        "../../envs/torch.yaml"
     threads: config["threads"]
     resources:
         gpu=0 if config["gpu"] == 0 else 1,
@@ -71,7 +81,7 @@ rule predict:
         batch_size=lambda wildcards, input: config["prediction"]["batch_size"],
         schema=lambda wildcards: ["--schema-of-test"]
         * STUDY.gives_schema(wildcards.get("trainset", "original-nz")),
-        code=lambda wildcards: jobs.extractor_code("predict", wildcards.extractor),
+        code=prediction_code,
     shell:
         'python -P -m tripleaudit predict --model "$(dirname -- {input.weights:q})" '
         "--batch-size {params.batch_size} --threads {threads} --gpus {resources.gpu} {params.schema} "
@@ -87,6 +97,8 @@ use rule predict as predict_validation with:
         test="<study>/predictions/<run>/valid.jsonl",
     log:
         "<logs>/predict_validation/<run>.log",
+    benchmark:
+        "<benchmarks>/predict_validation/<run>.jsonl"
 
 
 # the weights of a training of twice the epochs are dropped once all its sets are predicted
@@ -102,6 +114,8 @@ use rule predict as predict_doubled with:
         test=multiext("<study>/doubled/<run>/", "valid.jsonl", "test.jsonl"),
     log:
         "<logs>/predict_doubled/<run>.log",
+    benchmark:
+        "<benchmarks>/predict_doubled/<run>.jsonl"
 
 
 if STUDY.data.tests_only:
@@ -123,6 +137,8 @@ if STUDY.data.tests_only:
             ),
         log:
             "<logs>/predict_doubled/{corpus}/original-nz/{extractor}/{noise}/seed{seed}.log",
+        benchmark:
+            "<benchmarks>/predict_doubled/{corpus}/original-nz/{extractor}/{noise}/seed{seed}.jsonl"
 
     ruleorder: predict_doubled_with_augmented > predict_doubled
 
@@ -144,5 +160,7 @@ if STUDY.data.tests_only:
             ),
         log:
             "<logs>/predict/{corpus}/original-nz/{extractor}/{noise}/seed{seed}.log",
+        benchmark:
+            "<benchmarks>/predict/{corpus}/original-nz/{extractor}/{noise}/seed{seed}.jsonl"
 
     ruleorder: predict_with_augmented > predict

@@ -1,8 +1,11 @@
+import json
+
 import pytest
 
 from support.workflow import problems
 from tripleaudit.commands.config_reference import reference
 from tripleaudit.core.errors import UserError
+from tripleaudit.study.configuration import load_schema
 from tripleaudit.study.study import Study
 
 MINIMAL = {"study": "s", "corpora": {"webnlg": None}}
@@ -88,6 +91,28 @@ def test_what_is_no_study_file_is_said_in_a_sentence_with_file_and_line(tmp_path
 def test_a_byte_order_mark_is_read_over(tmp_path):
     (tmp_path / "study.yaml").write_bytes(b"\xef\xbb\xbfstudy: s\n")
     assert Study.read(tmp_path / "study.yaml").name == "s"
+
+
+def test_the_schema_of_editors_is_that_of_the_sections(root):
+    path = root / "workflow" / "schemas" / "study.schema.json"
+    assert json.loads(path.read_text(encoding="utf-8")) == load_schema(), (
+        f"run: tripleaudit config-reference --json-schema > {path.relative_to(root)}"
+    )
+
+
+def test_shipped_studies_name_their_schema(root):
+    studies = [*(root / "config").glob("*.yaml"), root / ".test" / "config" / "config.yaml"]
+    for study in studies:
+        first_line = study.read_text(encoding="utf-8").partition("\n")[0]
+        schema = first_line.removeprefix("# yaml-language-server: $schema=")
+        assert (study.parent / schema).resolve().name == "study.schema.json"
+        assert (study.parent / schema).is_file()
+
+
+def test_the_study_of_the_workflow_catalog_can_run(root):
+    study = Study.read(root / ".test" / "config" / "config.yaml")
+    assert study.corpora == ["demo"]
+    assert not study.runs
 
 
 def test_the_readme_explains_every_key(root):

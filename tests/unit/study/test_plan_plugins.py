@@ -78,15 +78,14 @@ def test_a_table_that_cannot_say_when_it_is_possible_is_named(study, tmp_path):
 
 def test_a_training_depends_on_its_own_matching_rule_and_on_no_other(study, tmp_path):
     """A rule that a plugin adds later trains nothing again, nor does moving an extractor's file."""
-    train = "python -m tripleaudit train"
-    before = jobs.rule_code(train)
+    before = jobs.command_code("train")
     plan = study(extractors={"casrel": {"matching": "folded"}, "pfn": {"matching": "exact"}})
     assert [plan.trainings.matching("webnlg", name) for name in ("casrel", "pfn")] == [
         "folded",
         PRIMARY,
     ]
-    assert jobs.rule_code(train) == before
-    assert "plugin.py" in dict(jobs.rule_code("python -m tripleaudit score-run"))
+    assert jobs.command_code("train") == before
+    assert "plugin.py" in jobs.command_code("score-run")
     assert jobs.described_code("train", MATCHINGS, "folded")["plugin.py"]
     assert set(jobs.described_code("train", MATCHINGS, PRIMARY)) == {"matching rule as described"}
 

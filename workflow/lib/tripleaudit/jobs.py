@@ -1,4 +1,4 @@
-"""What rules need of the package: digests of the code behind a job, and the environment of jobs."""
+"""Helpers of rules: digests of the code and files behind a job, and the environment of jobs."""
 
 import hashlib
 import json
@@ -31,17 +31,13 @@ def command_of(shell: str) -> str:
     return match[1] if match else ""
 
 
-def rule_code(shell: str) -> list[tuple[str, str]]:
-    """Return (part, digest) of the code of a rule's command; as parameters, they rerun its jobs
-    when one changes.
+def command_code(command: str) -> dict[str, str]:
+    """Return part -> digest of the code of a command; as a parameter it reruns jobs on changes.
 
     A command that imports the matching rules applies all of them, also those of plugins; a training
     applies one, which its rule names. A command that prints labels of extractors or protocols
     depends on their descriptions.
     """
-    command = command_of(shell)
-    if not command:
-        return []
     module = command_module(command)
     parts = code.versions(module)
     if command != "train" and code.importers("core.descriptors.MATCHINGS", module):
@@ -51,7 +47,7 @@ def rule_code(shell: str) -> list[tuple[str, str]]:
         users = code.importers(f"core.descriptors.{package.upper()}", module)
         if any(not file.startswith(f"{package}/") for file in users):
             parts |= _description_digest(registry)
-    return list(parts.items())
+    return parts
 
 
 def chosen_code(command: str, *modules: str, files: Iterable[str | Path] = ()) -> dict[str, str]:

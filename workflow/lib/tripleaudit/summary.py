@@ -1,6 +1,4 @@
-"""What a run of the workflow did: jobs, time, money, and where the results are. Imports nothing
-heavy.
-"""
+"""Summary of a run of the workflow: jobs, time, money, and where the results are."""
 
 import json
 import time
@@ -47,7 +45,7 @@ def _system_facts(folder: Path) -> list[dict[str, Any]]:
 
 
 class RunSummary:
-    """Notes the beginning of a run and says at its end what it did.
+    """Summary of one run of the workflow.
 
     Args:
         study: name of the study.
@@ -56,30 +54,31 @@ class RunSummary:
     """
 
     def __init__(self, study: str, folder: Path, generative: Mapping[str, Any]):
-        self.study, self.folder, self.generative = study, folder, generative
+        self.study = study
+        self.folder = folder
+        self.generative = generative
         self.start()
 
     def start(self) -> None:
         """Note time and money before the first job."""
-        self.began, self.spent = time.monotonic(), self._spent()
+        self.started = time.time()
+        self.spent = self._spent()
 
-    def finish(self, ran: int, current: int) -> str:
-        """Return the summary and keep it in ``logs/summary.txt`` of the study's folder; empty if
-        nothing was made.
-
-        Args:
-            ran: jobs of this run that made something.
-            current: jobs whose results were up to date.
-        """
-        text = "".join(f"{line}\n" for line in self._lines(ran, current)) if ran else ""
-        if text:
-            with atomic_write(self.folder / "logs" / "summary.txt") as stream:
-                stream.write(text)
+    def finish(self) -> str:
+        """Return the summary and write it to ``logs/summary.txt``; empty if no job ran."""
+        finished = [path.stat().st_mtime for path in (self.folder / "benchmarks").rglob("*.jsonl")]
+        ran = sum(time_of_end >= self.started for time_of_end in finished)
+        if not ran:
+            return ""
+        text = "".join(f"{line}\n" for line in self._lines(ran, len(finished) - ran))
+        with atomic_write(self.folder / "logs" / "summary.txt") as stream:
+            stream.write(text)
         return text
 
-    def _lines(self, ran: int, current: int) -> Iterator[str]:
-        took = duration(time.monotonic() - self.began)
-        yield f"Study {self.study}: {ran} jobs ran, {current} were up to date, in {took}"
+    def _lines(self, ran: int, earlier: int) -> Iterator[str]:
+        """Yield the lines; every job leaves a benchmark file, by which they are counted."""
+        took = duration(time.time() - self.started)
+        yield f"Study {self.study}: {ran} jobs ran in {took}, {earlier} in earlier runs"
         spent, budget = self._spent(), self.generative.get("budget")
         if spent or budget is not None:
             limit = "" if budget is None else f" of a budget of {budget:g}"
