@@ -4,7 +4,7 @@ import argparse
 
 from tripleaudit.core.arguments import SEED, Whole, add_reading
 
-HELP = "audit a test set against its training set: triple types, strata, cardinality"
+HELP = "count which test triples training contains: triple types, strata, zero-triple sentences"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -16,9 +16,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--random-splits",
         type=Whole(1),
         metavar="N",
-        help="also: what N random splits of all these sentences into sets of these sizes have of unseen triples",
+        help="also report the share of unseen triples in N random splits of the same sizes",
     )
-    parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="of these (default: 0)")
+    parser.add_argument(
+        "--seed", type=SEED, default=0, metavar="S", help="seed of the random splits (default: 0)"
+    )
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object instead of a table"
     )

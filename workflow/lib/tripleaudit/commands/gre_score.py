@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 READS = ("data/prompts/judge.yaml", "data/prompts/split.yaml")
 
-HELP = "score extracted triples: TS, US, FS, GS, CS, #tri, #tok and hard matching"
+HELP = "compute GREScores of extracted triples (topical similarity, uniqueness, factualness, ...)"
 DESCRIPTION = """Each score is computed if its input is there: US and CS need --embedder (CS --reference too), TS needs
 --lda or --lda-text, FS and GS stored judgements or an endpoint that judges."""
 
@@ -60,7 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     topics = parser.add_mutually_exclusive_group()
     topics.add_argument("--lda", metavar="DIR", help="topic model of tripleaudit gre-lda")
-    topics.add_argument("--lda-text", metavar="FILE", help="texts to train a topic model on, now")
+    topics.add_argument("--lda-text", metavar="FILE", help="texts to train a topic model on")
     parser.add_argument(
         "--topics",
         type=NUMBER,
@@ -75,13 +75,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def add_querying(parser: argparse.ArgumentParser) -> None:
     """Add how a model at an endpoint is queried, and what that may cost."""
     parser.add_argument(
-        "--cache", default=DEFAULT_CACHE, metavar="DIR", help="paid answers (default: %(default)s)"
+        "--cache",
+        default=DEFAULT_CACHE,
+        metavar="DIR",
+        help="folder of stored answers (default: %(default)s)",
     )
     parser.add_argument(
         "--concurrency", type=NUMBER, default=4, metavar="N", help="requests in flight (default: 4)"
     )
     parser.add_argument(
-        "--temperature", type=Real(0, 2), default=0.0, metavar="T", help="of sampling (default: 0)"
+        "--temperature",
+        type=Real(0, 2),
+        default=0.0,
+        metavar="T",
+        help="sampling temperature (default: 0)",
     )
     parser.add_argument(
         "--reasoning-effort", metavar="EFFORT", help="how long a reasoning model thinks: low, ..."
@@ -93,9 +100,7 @@ def add_querying(parser: argparse.ArgumentParser) -> None:
         metavar=("IN", "OUT"),
         help="money per million tokens (default: none)",
     )
-    parser.add_argument(
-        "--budget", type=MONEY, help="most money that may be spent; requires --prices"
-    )
+    parser.add_argument("--budget", type=MONEY, help="limit of the money spent; requires --prices")
 
 
 def endpoint_of(

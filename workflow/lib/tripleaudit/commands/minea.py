@@ -5,7 +5,7 @@ import argparse
 from tripleaudit.commands.gre_score import add_querying, endpoint_of
 from tripleaudit.core.arguments import NUMBER, POSITIVE, add_force, add_settings, check_folder
 
-HELP = "measure entity extraction on your own documents with infused needles (MINEA)"
+HELP = "measure entity extraction on your own documents with hidden entities, the needles (MINEA)"
 
 
 SETTINGS = {
@@ -49,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--needle-source",
         choices=("model", "templates"),
         default="model",
-        help="who invents needles",
+        help="who writes the needles: the language model or templates",
     )
     parser.add_argument(
         "--max-chars",

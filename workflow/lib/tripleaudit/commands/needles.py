@@ -4,9 +4,7 @@ import argparse
 
 from tripleaudit.core.arguments import NUMBER, SHARE, Whole
 
-HELP = (
-    "have a language model name the Schema.org types that fit documents, and write a schema of them"
-)
+HELP = "ask a language model which Schema.org types fit documents, and write a schema of them"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

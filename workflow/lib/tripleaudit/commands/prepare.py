@@ -6,7 +6,7 @@ import argparse
 
 from tripleaudit.core.arguments import NUMBER, POSITIVE, SEED, add_reading, named
 
-HELP = "read a corpus of any format, find its spans, and write it as JSON lines with a report"
+HELP = "convert a corpus of any format to JSON Lines with character offsets, and write a report"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

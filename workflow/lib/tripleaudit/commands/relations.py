@@ -12,7 +12,7 @@ from tripleaudit.core.arguments import add_sides
 if TYPE_CHECKING:
     from tripleaudit.scoring.relation_names import Proposed
 
-HELP = "propose which relation of the corpus each predicted relation stands for, by pairs that are right"
+HELP = "propose a map from predicted relation names to the relations of the corpus"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,7 @@ from tripleaudit.commands.printer import add_json, check_limit, print_result
 from tripleaudit.core.arguments import BELOW, RESAMPLES, SEED, Real, add_missing, add_sides
 
 HELP = (
-    "score predicted triples against gold triples, overall and by relation, cardinality and stratum"
+    "score predictions against gold triples, overall and by relation, number of triples and stratum"
 )
 
 
@@ -14,7 +14,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     from tripleaudit.core.descriptors import MATCHINGS
 
     add_sides(parser)
-    parser.add_argument("--train", metavar="TRAIN", help="training set; adds type F1 by stratum")
+    parser.add_argument(
+        "--train", metavar="TRAIN", help="training set; adds scores for seen and unseen triples"
+    )
     parser.add_argument(
         "--matching",
         default="exact-string",
@@ -22,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"one of {', '.join(MATCHINGS)} (default: exact-string)",
     )
     parser.add_argument(
-        "--predicted-format", default="auto", metavar="F", help="format of PREDICTIONS alone"
+        "--predicted-format", default="auto", metavar="F", help="format of PREDICTIONS only"
     )
     add_missing(parser)
     parser.add_argument(
@@ -39,10 +41,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"exit with {BELOW} if F1 is below this, in percent",
     )
     parser.add_argument(
-        "--bootstrap", type=RESAMPLES, default=1000, metavar="N", help="resamples; 0: no intervals"
+        "--bootstrap",
+        type=RESAMPLES,
+        default=1000,
+        metavar="N",
+        help="number of bootstrap resamples; 0 for no intervals",
     )
     parser.add_argument(
-        "--seed", type=SEED, default=0, metavar="S", help="of the resampling (default: 0)"
+        "--seed", type=SEED, default=0, metavar="S", help="seed of the resampling (default: 0)"
     )
     add_json(parser)
 

@@ -13,7 +13,7 @@ from tripleaudit.core.arguments import (
     check_folder,
 )
 
-HELP = "make a rearranged, overlap-sifted, augmented or zero-triple data set from your own files"
+HELP = "build a harder test set from your own files (rearranged, sifted, augmented, ...)"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -54,10 +54,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     rearranged = parser.add_argument_group("rearranged")
     rearranged.add_argument(
-        "--valid-size", type=Whole(), metavar="N", help="validation sentences (default: as now)"
+        "--valid-size",
+        type=Whole(),
+        metavar="N",
+        help="number of validation sentences (default: unchanged)",
     )
     rearranged.add_argument(
-        "--test-size", type=Whole(), metavar="N", help="test sentences (default: as now)"
+        "--test-size",
+        type=Whole(),
+        metavar="N",
+        help="number of test sentences (default: unchanged)",
     )
     augmented = parser.add_argument_group("augmented")
     augmented.add_argument(

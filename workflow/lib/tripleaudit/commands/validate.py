@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tripleaudit.study.study import Study
 
-HELP = "say everything that is wrong with a study file, or what the study trains, queries and shows"
+HELP = "list every problem of a study file, or what the study trains, queries and shows"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

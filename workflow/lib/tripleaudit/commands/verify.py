@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-HELP = "compare the files of a finished study with the digests that its jobs kept"
+HELP = "check that no result of a finished study was changed after its job wrote it"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -61,7 +61,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--limit", type=NUMBER, metavar="N", help="use N sentences, spread evenly over the gold set"
     )
     parser.add_argument(
-        "--matching", default="exact-string", metavar="M", help="rule (default: exact-string)"
+        "--matching",
+        default="exact-string",
+        metavar="M",
+        help="matching rule (default: exact-string)",
     )
     add_reading(parser, "the files")
     add_missing(parser)
@@ -69,7 +72,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--cache", metavar="DIR", help="folder of stored answers (default: the cache of studies)"
     )
     parser.add_argument(
-        "--budget", type=POSITIVE, metavar="MONEY", help="most money to spend; requires --prices"
+        "--budget",
+        type=POSITIVE,
+        metavar="MONEY",
+        help="limit of the money spent; requires --prices",
     )
     parser.add_argument(
         "--fail-under",
@@ -78,10 +84,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"exit with {BELOW} if the best F1 is below, in percent",
     )
     parser.add_argument(
-        "--bootstrap", type=RESAMPLES, default=1000, metavar="N", help="resamples; 0: no intervals"
+        "--bootstrap",
+        type=RESAMPLES,
+        default=1000,
+        metavar="N",
+        help="number of bootstrap resamples; 0 for no intervals",
     )
     parser.add_argument(
-        "--seed", type=SEED, default=0, metavar="S", help="of the resampling (default: 0)"
+        "--seed", type=SEED, default=0, metavar="S", help="seed of the resampling (default: 0)"
     )
     add_json(parser)
 

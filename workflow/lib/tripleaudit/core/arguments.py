@@ -97,7 +97,7 @@ def add_settings(parser: argparse.ArgumentParser, section: "type[Section]", **op
         if bool in kinds:
             turned = "store_false" if field.default else "store_true"
             parser.add_argument(
-                f"--{option}", dest=key, action=turned, help=f"{'not: ' * field.default}{text}"
+                f"--{option}", dest=key, action=turned, help=f"{'turn off: ' * field.default}{text}"
             )
             continue
         low, high = (
@@ -127,25 +127,23 @@ def add_reading(parser: argparse.ArgumentParser, files: str = "the files") -> No
         action="append",
         default=[],
         metavar="ROLE=COLUMN",
-        help="which column is what, such as text=sentence,subject=head.word (docs/reference/formats.md)",
+        help="columns by their role, such as text=sentence,subject=head.word (docs/reference/formats.md)",
     )
     parser.add_argument(
         "--encoding",
         default="",
         metavar="E",
-        help="of files that are not UTF-8 or -16, such as cp1252",
+        help="encoding of files that are neither UTF-8 nor UTF-16, such as cp1252",
     )
 
 
 def add_sides(parser: argparse.ArgumentParser) -> None:
     """Add gold triples and predictions, and how they are read."""
-    parser.add_argument(
-        "gold", metavar="GOLD", help="gold triples: any corpus format, or predictions with 'truth'"
-    )
+    parser.add_argument("gold", metavar="GOLD", help="gold triples in any corpus format")
     parser.add_argument(
         "predictions",
         metavar="PREDICTIONS",
-        help="any corpus format, or stored predictions with 'predict' (may be GOLD); matched by id or by text",
+        help="predictions in any corpus format, matched by id or text; may be GOLD if it contains both",
     )
     add_reading(parser, "the corpus files")
     parser.add_argument(
@@ -153,7 +151,7 @@ def add_sides(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="ROLE=COLUMN",
-        help="the same of PREDICTIONS alone, such as order=sor",
+        help="like --column, for PREDICTIONS only, such as order=sor",
     )
 
 
@@ -163,7 +161,7 @@ def add_missing(parser: argparse.ArgumentParser) -> None:
         "--missing",
         choices=("refuse", "empty"),
         default="refuse",
-        help="sentences without a prediction: refuse the file (default), or take them as without triples",
+        help="for sentences without a prediction: refuse the file (default), or count them as empty",
     )
 
 
@@ -173,7 +171,7 @@ def add_gpu(parser: argparse.ArgumentParser) -> None:
         "--gpu",
         default=os.environ.get("TRIPLEAUDIT_GPU", "auto"),
         choices=("auto", "0", "1"),
-        help="auto uses a GPU where there is one (default: TRIPLEAUDIT_GPU, else auto)",
+        help="auto uses a GPU if there is one (default: TRIPLEAUDIT_GPU, else auto)",
     )
 
 
@@ -254,7 +252,7 @@ def json_given(option: str, text: str, form: type = dict) -> Any:
 def add_force(parser: argparse.ArgumentParser) -> None:
     """Add ``--force``, which lets a command write into a folder that holds something."""
     parser.add_argument(
-        "--force", action="store_true", help="write into a folder that holds something already"
+        "--force", action="store_true", help="write into a folder that is not empty"
     )
 
 
