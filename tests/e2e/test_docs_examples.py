@@ -3,6 +3,7 @@ in place of MiniLM.
 """
 
 import ast
+import csv
 import json
 import os
 import re
@@ -132,9 +133,10 @@ def test_plugins_of_every_kind(folder, corpus):
     )
     printed = run(folder, "Plugins")
     results = folder / "results" / "plugged"
-    density = (results / "tables" / "density.csv").read_text().splitlines()
+    density = list(csv.DictReader((results / "tables" / "density.csv").open()))
     # table, protocol and corpus format
-    assert density == ["Corpus,Protocol,Mean", "notes,Ori.,1.00", "notes,Recall,1.33"]
+    values = {(cell["row_group"], cell["row"]): float(cell["value"]) for cell in density}
+    assert values == {("notes", "original"): 1, ("notes", "recall"): pytest.approx(4 / 3)}
     scores = [line.split(",") for line in (results / "scores.csv").read_text().splitlines()]
     rules = {row[9] for row in scores[1:]}
     assert "folded" in rules and "exact-string" in rules
@@ -176,11 +178,9 @@ def test_a_language_model(folder):
 
 @pytest.mark.thorough
 def test_inside_another_workflow(folder, corpus):
-    printed = run(folder, "Inside another workflow")
-    assert len(printed.splitlines()) >= 2
-    assert (folder / "summary.txt").read_text() == "".join(
-        (folder / "audited/people/tables/split-sizes.csv").read_text().splitlines(keepends=True)[:3]
-    )
+    run(folder, "Inside another workflow")
+    audit = (folder / "audited/people/audits/people/original.json").read_text()
+    assert (folder / "summary.txt").read_text() == audit[:300]
 
 
 @pytest.mark.thorough

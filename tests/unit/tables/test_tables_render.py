@@ -32,9 +32,12 @@ from tripleaudit.tables.render.markup import SHARED, templates
 EVIL = "<script>alert('x')</script> & _a_ 50% $x$ | \\ {b} #1 ~ ^ `c` [d](e) \"q\" \x07\x1b[31m\u202e\n* x"
 
 
+CELL = Cell(88.31, 1, sd=0.42, low=87.1, high=89.2, seeds=3, reported="88.3", bold=True)
+
+
 def table(label: str = "CasRel", cell: Cell | None = None, **options) -> Table:
     cells = (
-        cell or Cell(88.31, 1, sd=0.42, low=87.1, high=89.2, seeds=3, reported="88.3", bold=True),
+        cell or CELL,
         Cell(),
     )
     columns, rows = (
@@ -76,18 +79,15 @@ def test_difference_is_that_of_the_shown_numbers() -> None:
     assert Cell(None, 1, reported="88.3").difference is None
 
 
-def test_csv_has_numbers_in_columns_of_their_own() -> None:
-    (row,) = csv.DictReader(io.StringIO(to_csv(table())))
-    f1 = {
-        "": "88.3",
-        " sd": "0.4",
-        " low": "87.1",
-        " high": "89.2",
-        " reported": "88.3",
-        " difference": "0.0",
-    }
-    f1 = {f"WebNLG F1{name}": value for name, value in {**f1, " significant": "yes"}.items()}
-    assert row == {"Corpus": "WebNLG", "Method": "CasRel", **f1, "WebNLG Entire": "", "Seeds": "3"}
+def test_csv_has_a_line_for_each_cell() -> None:
+    subject = {"corpus": "webnlg", "extractor": "casrel", "stratum": "all", "metric": "f1"}
+    measured, gap = csv.DictReader(io.StringIO(to_csv(table(cell=replace(CELL, of=subject)))))
+    labels = {"row_group": "WebNLG", "row": "CasRel", "column_group": "WebNLG"}
+    numbers = {"value": "88.31", "sd": "0.42", "low": "87.1", "high": "89.2", "seeds": "3"}
+    paper = {"reported": "88.3", "difference": "0", "significant": "yes"}
+    expected = {**labels, "column": "F1", **numbers, **paper, **subject}
+    assert {name: value for name, value in measured.items() if value} == expected
+    assert {name: value for name, value in gap.items() if value} == {**labels, "column": "Entire"}
 
 
 def test_markdown_form() -> None:
@@ -200,7 +200,8 @@ def test_what_turns_the_direction_of_writing_is_replaced() -> None:
 def test_csv_labels_are_no_formulas(label: str) -> None:
     row = list(csv.reader(io.StringIO(to_csv(table(label)))))[1]
     assert row[1] == f"'{label}"
-    assert list(csv.reader(io.StringIO(to_csv(table(cell=Cell(-1.5))))))[1][2] == "-1.5"
+    (negative, _) = csv.DictReader(io.StringIO(to_csv(table(cell=Cell(-1.5)))))
+    assert negative["value"] == "-1.5"
 
 
 @given(st.text(max_size=60))

@@ -11,10 +11,13 @@ from tripleaudit.core.descriptors import TABLES, TableSpec
 from tripleaudit.core.errors import UserError
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Table
+from tripleaudit.tables.encoders import encoder_notes, layout_notes
+from tripleaudit.tables.frame_table import of_frame
 from tripleaudit.tables.grid import mark_notes
-from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.inputs import ScoreIndex, TableInputs
 from tripleaudit.tables.loading import ResultFiles, ResultReader
 from tripleaudit.tables.render import write_table
+from tripleaudit.tables.unread_answers import unread_notes
 
 logger = logging.getLogger(__name__)
 
@@ -23,42 +26,47 @@ def build_table(name: str, inputs: TableInputs) -> Table:
     """Build one table.
 
     Raises:
-        UserError: there is no table of this name, or the builder of a plugin returns something
-            else.
+        UserError: there is no table of this name, or the builder of a plugin returns neither a
+            table nor a data frame.
     """
     spec = find_table(name)
     table = spec.build(inputs)
+    if type(table).__name__ == "DataFrame":  # pandas is imported by builders that need it
+        table = of_frame(table, spec.question)
     if not isinstance(table, Table):
         raise UserError(
-            f"table {name}: its builder returned {type(table).__name__}, expected a Table"
+            f"table {name}: its builder returned {type(table).__name__}, expected a Table or a DataFrame"
         )
+    table = replace(table, caption=inputs.options.get("caption") or table.caption)
+    overview = spec.overview
+    if overview is not None:
+        overview = tuple((headline.label, dict(headline.of)) for headline in overview)
     return replace(
         table,
         name=name,
         style=inputs.options.get("style", ""),
         question=spec.question,
-        notes=_explained(table),
+        notes=complete_notes(table, inputs.scores),
         order=spec.order,
-        overview=None
-        if spec.overview is None
-        else tuple((one.label, dict(one.of)) for one in spec.overview),
+        overview=overview,
     )
 
 
-def _explained(table: Table) -> tuple[str, ...]:
-    """Return the notes, and those that they lack on the settings and marks of labels and cells."""
-    known = " ".join(table.notes)
-    heads = [f"{one.group} {one.label}" for one in table.columns] + [
-        f"{one.group} {one.label}" for one in table.rows
-    ]
-    explained = re.search(r"[NW]Z:|(triples|sentences) \([NW]Z", known)
-    settings = not explained and re.search(r"\b[NW]Z\b", " ".join([table.caption, *heads]))
-    marks = mark_notes("".join(cell.mark + (cell.text or "") for cell in table.cells))
-    return (
-        *[labels.SETTINGS_NOTE] * bool(settings),
-        *table.notes,
-        *(mark for mark in marks if mark[:2] not in known),
-    )
+def complete_notes(table: Table, scores: ScoreIndex) -> tuple[str, ...]:
+    """Return the notes of a table, with those on settings, encoders, unread answers and marks that
+    its labels and cells call for.
+    """
+    notes = [*table.notes, *encoder_notes(scores, table.cells), *layout_notes(scores, table.cells)]
+    notes += unread_notes(scores, table.cells)
+    text = " ".join(notes)
+    labelled = [*table.columns, *table.rows]
+    heads = [table.caption, *(f"{heading.group} {heading.label}" for heading in labelled)]
+    are_explained = re.search(r"[NW]Z:|(triples|sentences) \([NW]Z", text)
+    if re.search(r"\b[NW]Z\b", " ".join(heads)) and not are_explained:
+        notes.insert(0, labels.SETTINGS_NOTE)
+    shown_marks = "".join(cell.mark + (cell.text or "") for cell in table.cells)
+    notes += [note for note in mark_notes(shown_marks) if note[:2] not in text]
+    return tuple(notes)
 
 
 def make_tables(

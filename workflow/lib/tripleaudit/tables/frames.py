@@ -9,20 +9,16 @@ from typing import TYPE_CHECKING, Final
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import atomic_write
-from tripleaudit.scoring.counts import COLUMNS as COUNT_COLUMNS
-from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.matching import PRIMARY
-from tripleaudit.scoring.scores import COLUMNS as SCORE_COLUMNS
-from tripleaudit.scoring.scores import KEYS
 from tripleaudit.tables.contrasts import contrasts
 from tripleaudit.tables.inputs import ScoreIndex
 from tripleaudit.tables.loading import load_inputs
+from tripleaudit.tables.tidy import cell_frame, count_frame, score_frame
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FRAMES: Final = ("scores", "counts", "cells", "contrasts")
-RUN_KEYS: Final = tuple(key for key in KEYS if key not in ("study", "seed"))
 
 
 class StudyFrames:
@@ -129,78 +125,3 @@ def doubled_index(scores: ScoreIndex, files: Sequence[str | Path]) -> ScoreIndex
         if set(by_seed) == {""}:
             doubles.counts[run] = by_seed
     return doubles
-
-
-def score_frame(scores: ScoreIndex) -> pd.DataFrame:
-    """Return the scores as rows of the scores file."""
-    import pandas as pd
-
-    rows = [
-        (
-            *score.keys,
-            score.stratum,
-            score.matching,
-            score.metric,
-            score.value,
-            score.low,
-            score.high,
-        )
-        for score in scores.rows
-    ]
-    frame = pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
-    return frame.astype({"value": float, "low": float, "high": float})
-
-
-def count_frame(files: Sequence[str | Path]) -> pd.DataFrame:
-    """Return a row for each sentence, run and matching rule."""
-    import numpy as np
-    import pandas as pd
-
-    parts = []
-    for path in files:
-        run = load_counts(path)
-        for matching, counts in run.counts.items():
-            part = pd.DataFrame(
-                {"id": run.ids, "unit": run.units(), "stratum": [name or "" for name in run.strata]}
-            )
-            part[list(COUNT_COLUMNS)] = counts
-            part["matching"] = matching
-            for key in KEYS:
-                part[key] = run.keys.get(key, "none" if key == "noise" else "")
-            parts.append(part)
-    columns = [*KEYS, "matching", "id", "unit", "stratum", *COUNT_COLUMNS]
-    if not parts:
-        return pd.DataFrame(columns=columns)
-    frame = pd.concat(parts, ignore_index=True)[columns]
-    texts = [name for name in columns if name not in COUNT_COLUMNS]
-    return frame.astype(dict.fromkeys(texts, "category") | dict.fromkeys(COUNT_COLUMNS, np.int64))
-
-
-def cell_frame(scores: ScoreIndex) -> pd.DataFrame:
-    """Return the mean over seeds of every metric of every run, as fractions."""
-    import pandas as pd
-
-    rows = []
-    for run in scores.runs:
-        for stratum, matching, metric in dict.fromkeys(scores.measured(run)):
-            cell = scores.cell(run, metric, stratum=stratum, matching=matching, scale=1)
-            keys = {**run._asdict(), "stratum": stratum, "matching": matching, "metric": metric}
-            numbers = {"mean": cell.value, "sd": cell.sd, "low": cell.low, "high": cell.high}
-            rows.append(
-                {**keys, **numbers, "seeds": cell.seeds, "cases": cell.cases, "mark": cell.mark}
-            )
-    columns = [
-        *RUN_KEYS,
-        "stratum",
-        "matching",
-        "metric",
-        "mean",
-        "sd",
-        "low",
-        "high",
-        "seeds",
-        "cases",
-        "mark",
-    ]
-    frame = pd.DataFrame(rows, columns=columns)
-    return frame.astype(dict.fromkeys(("mean", "sd", "low", "high"), float) | {"cases": "Int64"})

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import compress
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,12 @@ from tripleaudit.scoring.rows import split_two_step, two_step_name
 from tripleaudit.scoring.scores import Score
 from tripleaudit.scoring.units import sum_by_unit
 from tripleaudit.tables.cells import Cell, Column, Row, Table, needed, subject
-from tripleaudit.tables.encoders import encoder_notes, layout_notes, name_in_paper
-from tripleaudit.tables.unread_answers import UNREAD, UNREAD_STATUSES, UnreadAnswers, unread_notes
+from tripleaudit.tables.encoders import name_in_paper
+from tripleaudit.tables.tidy import cell_frame, count_frame
+from tripleaudit.tables.unread_answers import UNREAD, UNREAD_STATUSES, UnreadAnswers
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 UNFINISHED: Final = "†"
 """Trainings that, taken together, still rose when they ended."""
@@ -80,7 +84,7 @@ class ScoreIndex:
                 f"scores of several studies ({', '.join(sorted(studies))}) cannot share a table"
             )
         self.runs: list[RunKey] = list(runs)
-        self._count_files = list(counts)
+        self.count_files = list(counts)
         self.partial: set[str] = set()
         """Systems that were queried about a part of each test set, so that no row can be
         compared with theirs.
@@ -98,7 +102,7 @@ class ScoreIndex:
     @cached_property
     def counts(self) -> dict[RunKey, dict[str, SentenceCounts]]:
         found: dict[RunKey, dict[str, SentenceCounts]] = defaultdict(dict)
-        for path in self._count_files:
+        for path in self.count_files:
             counts = load_counts(path)
             found[run_of(counts.keys)][counts.keys.get("seed", "")] = counts
         return found
@@ -533,6 +537,18 @@ class TableInputs:
     options: dict[str, Any] = field(default_factory=dict)
     files: dict[str, list[Path]] = field(default_factory=dict)
 
+    @cached_property
+    def cells(self) -> "pd.DataFrame":
+        """Means over seeds with deviation, interval, seeds, cases and marks; docs/reference/python.md
+        describes the columns.
+        """
+        return cell_frame(self.scores)
+
+    @cached_property
+    def counts(self) -> "pd.DataFrame":
+        """Correct, predicted and gold triples of every sentence, by run and matching rule."""
+        return count_frame(self.scores.count_files)
+
     @property
     def systems(self) -> list[dict[str, Any]]:
         """The facts of systems without training, one for each test set
@@ -586,23 +602,12 @@ class TableInputs:
     ) -> Table:
         """Return a table without a name.
 
-        The options may have another caption; columns may be given by their labels; the heads are
-        those of the columns with the labels of rows and of their groups. Notes that do not hold, or
-        that no cell calls for, are left out.
+        Columns may be given by their labels; the heads are those of the columns with the labels of
+        rows and of their groups. Notes that do not hold, or that no cell calls for, are left out.
         """
-        shown = [Column(one) if isinstance(one, str) else one for one in columns]
+        headings = [Column(column) if isinstance(column, str) else column for column in columns]
         cells = [cell for row in rows for cell in row.cells]
-        facts = [*encoder_notes(self.scores, cells), *layout_notes(self.scores, cells)]
-        found = needed([*notes, *facts, *unread_notes(self.scores, cells)], cells)
-        return Table(
-            "",
-            self.options.get("caption") or caption,
-            shown,
-            rows,
-            *heads,
-            found,
-            warnings=warnings,
-        )
+        return Table("", caption, headings, rows, *heads, needed(notes, cells), warnings=warnings)
 
 
 def _trainings(run: RunKey) -> set[RunKey]:

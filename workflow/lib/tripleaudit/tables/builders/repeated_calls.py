@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from tripleaudit.core.descriptors import TableSpec
-from tripleaudit.tables.builders.found_needles import (
+from tripleaudit.tables.builders.minea import (
     cell_of,
     coverage_note,
     group_of,

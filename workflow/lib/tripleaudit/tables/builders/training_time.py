@@ -4,7 +4,7 @@ from collections import defaultdict
 
 from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.builders.zero_triples import PARTIAL_EXTRACTOR
+from tripleaudit.tables.builders.end_to_end import PARTIAL_EXTRACTOR
 from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Column, Row, Table, about
 from tripleaudit.tables.grid import LAST_WORDS_ONLY, is_extractor
 from tripleaudit.tables.inputs import TableInputs

@@ -10,7 +10,7 @@ from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.scoring.rows import split_two_step, two_step_name
 from tripleaudit.scoring.scores import CLASSIFICATION
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.builders.zero_triples import PARTIAL_NOTE, printed, rows_of
+from tripleaudit.tables.builders.end_to_end import PARTIAL_NOTE, printed, rows_of
 from tripleaudit.tables.cells import Cell, Table, subject
 from tripleaudit.tables.grid import (
     FRACTION,

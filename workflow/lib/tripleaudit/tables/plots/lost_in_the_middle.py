@@ -1,7 +1,7 @@
 """``lost-in-the-middle``: redundancy by position of the part, a line for each model."""
 
 from tripleaudit.tables import panels
-from tripleaudit.tables.builders.found_needles import cell_of, model_label, runs_of, strata_of
+from tripleaudit.tables.builders.minea import cell_of, model_label, runs_of, strata_of
 from tripleaudit.tables.inputs import TableInputs
 
 NAME = "lost-in-the-middle"

@@ -1,61 +1,60 @@
-"""CSV: one line a row, one column a number; extra columns (sd, low, reported, …) only where the
-table has them.
-"""
+"""Tidy CSV: one line a cell, with its labels, numbers and what was measured."""
 
 import csv
 import io
+from typing import Any
 
-from tripleaudit.tables.cells import Cell, Row, Table, number
+from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.render import escape
 
-
-def _seeds(row: Row) -> str:
-    """The number of seeds behind a row's cells, ``1-3`` where they differ."""
-    numbers = sorted({cell.seeds for cell in row.cells if cell.seeds})
-    return "-".join(str(number) for number in dict.fromkeys((*numbers[:1], *numbers[-1:])))
-
-
-def _parts(cell: Cell) -> dict[str, str]:
-    """What a cell has besides its value, by the title of its column."""
-    numbers = {name: getattr(cell, name) for name in ("sd", "low", "high", "change", "difference")}
-    found = {
-        name: "" if value is None else number(value, cell.digits) for name, value in numbers.items()
-    }
-    difference = found.pop("difference")
-    found |= {
-        "reported": cell.reported or "",
-        "reported change": cell.reported_change or "",
-        "difference": difference,
-    }
-    return found | {
-        "mark": cell.mark if cell.text is None else "",
-        "significant": "yes" if cell.bold else "",
-    }
+LABELS = ("row_group", "row", "column_group", "column")
+NUMBERS = ("value", "sd", "low", "high", "seeds", "cases", "change")
+PRINTED = ("reported", "reported_change", "difference", "mark", "significant", "text")
+KEYS = (
+    "corpus",
+    "protocol",
+    "training",
+    "testing",
+    "extractor",
+    "noise",
+    "stratum",
+    "matching",
+    "metric",
+)
+COLUMNS = (*LABELS, *NUMBERS, *PRINTED, *KEYS)
 
 
 def to_csv(table: Table) -> str:
-    """Render as CSV with one header line; a gap is an empty field. Notes and caption are in the
-    other forms.
+    """Render as tidy CSV, a line for each cell; what a cell does not have is an empty field.
+
+    Caption and notes are in the other forms.
     """
-    stub = [table.group_header or "Group"] if table.has_row_groups else []
-    header = [escape.csv(text) for text in [*stub, table.row_header or "Row"]]
-    parts: list[list[str]] = []
-    for index, column in enumerate(table.columns):
-        cells = [row.cells[index] for row in table.rows]
-        parts.append([name for name in _parts(Cell()) if any(_parts(cell)[name] for cell in cells)])
-        title = escape.csv(f"{column.group} {column.label}".strip())
-        header += [title, *(f"{title} {name}" for name in parts[-1])]
-    with_seeds = any(cell.seeds for row in table.rows for cell in row.cells)
-    header += ["Seeds"] if with_seeds else []
     stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(header)
+    writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+    writer.writeheader()
     for row in table.rows:
-        line = [escape.csv(row.group)] if table.has_row_groups else []
-        line.append(escape.csv(row.label))
-        for cell, present in zip(row.cells, parts, strict=True):
-            line.append(escape.csv(cell.text) if cell.text is not None else cell.shown)
-            line += [_parts(cell)[name] for name in present]
-        line += [_seeds(row)] if with_seeds else []
-        writer.writerow(line)
+        for column, cell in zip(table.columns, row.cells, strict=True):
+            labels = (row.group, row.label, column.group, column.label)
+            line = dict(zip(LABELS, map(escape.csv, labels), strict=True))
+            writer.writerow(line | _values(cell))
     return stream.getvalue()
+
+
+def _values(cell: Cell) -> dict[str, str]:
+    """Return the fields of a cell without its labels."""
+    fields = {name: _number(getattr(cell, name)) for name in NUMBERS}
+    fields["seeds"] = str(cell.seeds or "")
+    fields |= {
+        "reported": cell.reported or "",
+        "reported_change": cell.reported_change or "",
+        "difference": _number(cell.difference),
+        "mark": cell.mark,
+        "significant": "yes" if cell.bold else "",
+        "text": escape.csv(cell.text or ""),
+    }
+    subject = cell.of or {}
+    return fields | {name: escape.csv(subject.get(name, "")) for name in KEYS}
+
+
+def _number(value: Any) -> str:
+    return "" if value is None else f"{value:.10g}"
