@@ -26,7 +26,7 @@ LAYERS = (
     "collection",
     "study",
     "tables",
-    "report summary exchange",
+    "report summary exchange evidence",
     "steps",
     "jobs",
     "api inspect_task",
@@ -44,6 +44,7 @@ LIGHT = (
     "sources",
     "core",
     "report",
+    "evidence",
     "commands",
     "api",
 )

@@ -1,6 +1,6 @@
 """tripleaudit: audit relational-triple extraction, from raw corpus to paper-style tables.
 
-In Python: :func:`score`, :func:`audit`, :func:`check`, :func:`compare`, :func:`which` and
+In Python: :func:`score`, :func:`audit`, :func:`check`, :func:`claims`, :func:`compare`, :func:`which` and
 :func:`load` (:mod:`tripleaudit.api`).
 """
 
@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tripleaudit.api.audit import audit
     from tripleaudit.api.check import check
+    from tripleaudit.api.claims import claims
     from tripleaudit.api.compare import compare
     from tripleaudit.api.load import load
     from tripleaudit.api.score import score
     from tripleaudit.api.which import which
 
 __version__ = "0.3.0"
-__all__ = ["audit", "check", "compare", "load", "score", "which"]
+__all__ = ["audit", "check", "claims", "compare", "load", "score", "which"]
 
 
 def __getattr__(name: str) -> Any:

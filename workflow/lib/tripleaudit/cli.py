@@ -51,7 +51,7 @@ GROUPS = (
     Group(
         "Run studies",
         "tripleaudit run demo --cores 2",
-        ("run", "validate", "list", "estimate", "report", "verify", "config-reference"),
+        ("run", "validate", "list", "estimate", "report", "claims", "verify", "config-reference"),
     ),
     Group(
         "Train and extract",

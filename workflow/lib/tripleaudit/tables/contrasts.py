@@ -8,7 +8,7 @@ function, :func:`tripleaudit.scoring.difference.between`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
@@ -104,6 +104,11 @@ CONTRASTS: Final = (
             ("unseen", {"stratum": "unseen", "protocol": "original"}),
             ("not entirely seen", {"stratum": BEYOND, "protocol": "original"}),
             ("rearranged", {"stratum": "all", "protocol": "rearranged"}),
+            ("rearranged, unseen", {"stratum": "unseen", "protocol": "rearranged"}),
+            ("rearranged, partially seen", {"stratum": "partially_seen", "protocol": "rearranged"}),
+            ("sift-1, unseen", {"stratum": "unseen", "protocol": "sift-1"}),
+            ("sift-2, unseen", {"stratum": "unseen", "protocol": "sift-2"}),
+            ("sift-3, unseen", {"stratum": "unseen", "protocol": "sift-3"}),
             ("augmented", {"stratum": "all", "protocol": "augmented"}),
         )
     ),
@@ -129,6 +134,18 @@ CONTRASTS: Final = (
         {**ALL, "testing": "wz"},
     ),
     Contrast(
+        "zero-triple sentences in training, NZ test",
+        {"training": "nz"},
+        {"training": "wz"},
+        {**ALL, "testing": "nz"},
+    ),
+    Contrast(
+        "trained and tested NZ to trained and tested WZ",
+        {"training": "nz", "testing": "nz"},
+        {"training": "wz", "testing": "wz"},
+        ALL,
+    ),
+    Contrast(
         "classifier in front",
         {"gate": ""},
         {"gate": "*"},
@@ -141,6 +158,11 @@ CONTRASTS: Final = (
         {"stratum": "all", "testing": "wz"},
     ),
 )
+
+
+def contrast_names() -> set[str]:
+    """Return the names of all contrasts."""
+    return {SYSTEMS, *(contrast.name for contrast in CONTRASTS)}
 
 
 @dataclass(frozen=True)
@@ -167,13 +189,19 @@ class Side:
         )
 
 
-def contrasts(scores: ScoreIndex, matching: str, doubled: ScoreIndex | None = None) -> pd.DataFrame:
+def contrasts(
+    scores: ScoreIndex,
+    matching: str,
+    doubled: ScoreIndex | None = None,
+    names: Collection[str] | None = None,
+) -> pd.DataFrame:
     """Return the contrasts of a study.
 
     Args:
         scores: with the per-sentence counts.
         matching: rule by which triples are correct.
         doubled: counts of the trainings of twice the epochs, if there are any.
+        names: of the contrasts to compute; None for all.
 
     Returns:
         A frame with :data:`COLUMNS`, one row for each contrast and system, then one for each pair
@@ -183,6 +211,8 @@ def contrasts(scores: ScoreIndex, matching: str, doubled: ScoreIndex | None = No
 
     rows = []
     for name, first, second in pairs(scores, matching):
+        if names is not None and name not in names:
+            continue
         sides = [subject(side.run._asdict(), side.stratum, matching) for side in (first, second)]
         difference = scores.between(*sides)
         if difference is None:
@@ -222,6 +252,7 @@ def pairs(scores: ScoreIndex, matching: str) -> Iterator[tuple[str, Side, Side]]
                     if key not in changing
                 ):
                     yield contrast.name, first, second
+    yield from _noised_systems(scores, sides)
     whole = [
         side
         for side in sides
@@ -234,6 +265,34 @@ def pairs(scores: ScoreIndex, matching: str) -> Iterator[tuple[str, Side, Side]]
     for competing in test_sets.values():
         for first, second in combinations(competing, 2):
             yield SYSTEMS, first, second
+
+
+def _noised_systems(scores: ScoreIndex, sides: Sequence[Side]) -> Iterator[tuple[str, Side, Side]]:
+    """Yield contrasts of stored trainings that differ in Entity Noising alone.
+
+    Systems with stored predictions have names of their own; the facts of their trainings say which
+    extractor and encoder they are, and whether they were trained with noise.
+    """
+    by_training: dict[tuple[object, ...], dict[bool, str]] = {}
+    for run, facts in scores.trainings.items():
+        fact = facts[0]
+        encoder = (fact.get("encoder") or {}).get("name")
+        key = (run.corpus, run.protocol, run.training, fact.get("extractor"), encoder)
+        if run.noise == "none":
+            by_training.setdefault(key, {})[bool(fact.get("noise_probability"))] = run.extractor
+    noising = [contrast for contrast in CONTRASTS if contrast.first.get("noise") == "none"]
+    for systems in by_training.values():
+        if len(systems) < 2:
+            continue
+        for contrast in noising:
+            firsts, seconds = (
+                [side for side in sides if side.meets({**contrast.held, "extractor": name})]
+                for name in (systems[False], systems[True])
+            )
+            for first in firsts:
+                for second in seconds:
+                    if first.run.corpus == second.run.corpus:
+                        yield contrast.name, first, second
 
 
 def _sides(scores: ScoreIndex, matching: str) -> Iterator[Side]:

@@ -61,6 +61,11 @@ class Scores:
         values = {metric: array[kept] for metric, array in self.values.items()}
         return Scores([self.systems[index] for index in kept], self.datasets, values)
 
+    @property
+    def factualness(self) -> np.ndarray:
+        """FS, ``[systems, data sets]``."""
+        return self.values[BY_LABEL["FS"]]
+
     def correlation(self, first: str, second: str) -> Correlation | None:
         """Return the mean Spearman correlation of two columns, by their labels."""
         return mean_spearman(self.values[BY_LABEL[first]], self.values[BY_LABEL[second]])
@@ -199,14 +204,19 @@ def _shown(correlation: Correlation | None) -> str:
     return f"{correlation.value:.2f} [{correlation.low:.2f}, {correlation.high:.2f}]"
 
 
-def _against_ground_truth(printed: Scores) -> str:
-    """Return the differences of FS between GPT-4-Turbo and the gold triples, by data set."""
-    gold = {
+def gold_factualness() -> dict[str, float]:
+    """Return FS of the gold triples as GenRES prints it, by data set."""
+    return {
         name: float(value)
         for (_, name, setting, _, _, metric), value in reported.values("genres").items()
         if setting.startswith("gold triples") and metric == "FS"
     }
-    scores = printed.values[BY_LABEL["FS"]][printed.systems.index(MODELS["gpt-4-1106-preview"])]
+
+
+def _against_ground_truth(printed: Scores) -> str:
+    """Return the differences of FS between GPT-4-Turbo and the gold triples, by data set."""
+    gold = gold_factualness()
+    scores = printed.factualness[printed.systems.index(MODELS["gpt-4-1106-preview"])]
     by_dataset = zip(printed.datasets, scores, strict=True)
     differences = [
         f"{name} {score - gold[name]:+.1f}" for name, score in by_dataset if name in gold

@@ -1,0 +1,142 @@
+"""The verdicts on claims as a table and as text."""
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from tripleaudit.core.shipped import studies
+from tripleaudit.evidence.claim import Claim
+from tripleaudit.evidence.verdict import VERDICTS, Verdict
+from tripleaudit.tables.cells import Cell, Column, Row, Table
+
+WIDTH: Final = 100
+COMMANDS: Final = {
+    "random-splits": "tripleaudit audit TRAIN TEST --valid VALID --random-splits 1000000 --json",
+    "mean-ranks": "tripleaudit claims",
+    "rank-correlation": "tripleaudit claims",
+    "against-gold": "tripleaudit claims",
+}
+"""Kind of evidence -> command that makes it, where that is no study."""
+NOTES: Final = (
+    "Printed: the paper's differences. N and 2N epochs: with the 95 % interval where one training or system was "
+    "measured, else the range over all of them.",
+    "A claim about trainings is decided by three seeds whose verdict is the same after N and after 2N epochs; "
+    "with less it is undecided, and leans where more than half of the trainings meet the rule and none contradicts it.",
+    "Cases: test sentences of the smaller side, test triples, random splits or printed rows. "
+    "Rules are those of data/claims.yaml. Intervals about strata, Entity Noising and augmented sets draw groups of "
+    "test sentences that share a gold triple.",
+)
+
+
+COLUMNS: Final = {
+    "printed": "Printed",
+    "here": "Here, N epochs",
+    "here_doubled": "2N epochs",
+    "seeds": "Seeds",
+    "encoder": "Encoder",
+    "cases": "Cases",
+    "outcome": "Verdict",
+    "command": "Made by",
+}
+"""Key of :func:`summarise` -> column of the table."""
+
+
+def command_of(claim: Claim) -> str:
+    """Return the command that makes the evidence of a claim."""
+    kind = claim.decision["evidence"]
+    if kind in COMMANDS:
+        return COMMANDS[kind]
+    known = studies()
+    named = [study for study in claim.decision["studies"] if study in known]
+    return "; ".join(f"tripleaudit run {study}" for study in named)
+
+
+def summarise(verdict: Verdict) -> dict[str, str]:
+    """Return a verdict in words, by column."""
+    claim = verdict.claim
+    findings = verdict.findings
+    cases = sorted({finding.cases for finding in findings if finding.cases})
+    smallest_and_greatest = dict.fromkeys((*cases[:1], *cases[-1:]))
+    return {
+        "paper": claim.paper,
+        "claim": claim.id,
+        "statement": claim.statement,
+        "printed": claim.paper_difference,
+        "contradiction": claim.contradiction,
+        "here": verdict.here,
+        "here_doubled": verdict.here_doubled,
+        "seeds": _join(str(finding.seeds) for finding in findings if finding.seeds),
+        "encoder": _join(finding.encoder for finding in findings if finding.encoder),
+        "cases": " to ".join(f"{number:,}" for number in smallest_and_greatest),
+        "verdict": verdict.verdict,
+        "leans": verdict.leans,
+        "rule_fixed": claim.rule["fixed"],
+        "command": command_of(claim),
+    }
+
+
+def claims_table(verdicts: Sequence[Verdict]) -> Table:
+    """Return the table of all claims."""
+    rows = []
+    for verdict in verdicts:
+        summary = summarise(verdict)
+        summary["outcome"] = outcome(verdict)
+        cells = [Cell(text=summary[key] or "–") for key in COLUMNS]
+        rows.append(Row(verdict.claim.statement, cells, verdict.claim.paper))
+    columns = [Column(label) for label in COLUMNS.values()]
+    caption = f"Claims of the four papers: {count(verdicts)}."
+    notes = [*NOTES, *contradictions(verdicts)]
+    return Table("claims", caption, columns, rows, "Claim", "Paper", notes)
+
+
+def outcome(verdict: Verdict) -> str:
+    """Return the verdict, and where it leans."""
+    return f"{verdict.verdict}, leans: {verdict.leans}" if verdict.leans else verdict.verdict
+
+
+def count(verdicts: Sequence[Verdict]) -> str:
+    """Return how many claims have each verdict."""
+    counts = Counter(verdict.verdict for verdict in verdicts)
+    return ", ".join(f"{counts[name]} {name}" for name in VERDICTS if counts[name])
+
+
+def contradictions(verdicts: Iterable[Verdict]) -> list[str]:
+    """Return where papers' tables say something else than their text."""
+    return [
+        f"{verdict.claim.id}: text and tables: {verdict.claim.contradiction}"
+        for verdict in verdicts
+        if verdict.claim.contradiction
+    ]
+
+
+def describe(verdicts: Sequence[Verdict]) -> str:
+    """Return all verdicts as text, a paragraph for each claim."""
+    paragraphs = []
+    for verdict in verdicts:
+        summary = summarise(verdict)
+        lines = [f"{verdict.claim.id}: {outcome(verdict)}"]
+        entries = {
+            "claim": summary["statement"],
+            "printed": summary["printed"],
+            "text and tables": summary["contradiction"],
+            "here": summary["here"],
+            "after twice the epochs": summary["here_doubled"],
+            "seeds": summary["seeds"],
+            "encoder": summary["encoder"],
+            "cases": summary["cases"],
+            "made by": summary["command"],
+        }
+        for label, text in entries.items():
+            if text:
+                lines.append(
+                    textwrap.fill(
+                        f"{label}: {text}", WIDTH, initial_indent="  ", subsequent_indent="    "
+                    )
+                )
+        paragraphs.append("\n".join(lines))
+    return "\n\n".join([*paragraphs, f"{len(verdicts)} claims: {count(verdicts)}"])
+
+
+def _join(texts: Iterable[str]) -> str:
+    return "; ".join(sorted(set(texts)))
