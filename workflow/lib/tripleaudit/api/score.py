@@ -1,18 +1,29 @@
 """Scores of predictions with intervals, in parts, and why they may be low."""
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final, Literal
+
+import numpy as np
 
 from tripleaudit.api.results import Result, Scores
 from tripleaudit.core.errors import UserError
+from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.readers.given import given
 from tripleaudit.protocols.strata import STRATA, stratify
 from tripleaudit.protocols.types import SeenTriples
 from tripleaudit.protocols.variants import originals_of
 from tripleaudit.scoring.bootstrap import METRICS
+from tripleaudit.scoring.elements import (
+    entity_counts,
+    ign_scores,
+    relation_counts,
+    threshold_counts,
+)
 from tripleaudit.scoring.matching import applicable, check_matching, sentence_counts, untyped
 from tripleaudit.scoring.metrics import in_stratum, micro
+from tripleaudit.scoring.overlap import overlap_masks
 from tripleaudit.scoring.parts import Part, by_cardinality, by_relation, described, select
 from tripleaudit.scoring.relation_names import renamed
 from tripleaudit.scoring.sides import load_pair
@@ -20,6 +31,8 @@ from tripleaudit.scoring.why import hints
 from tripleaudit.tables.cells import Cell, Column, Row, Table
 from tripleaudit.tables.labels import TYPES
 
+PARTS: Final = ("overlap", "entities", "relations", "triples", "ign", "thresholds")
+"""Further scores that can be asked for."""
 COLUMNS = tuple(
     Column(label)
     for label in ("Sentences", "Precision", "Recall", "F1", "Correct", "Predicted", "Gold")
@@ -45,6 +58,16 @@ class ScoreResult(Result):
     """By the number of gold triples."""
     relations: dict[str, Scores]
     """By relation, frequent ones first."""
+    overlap: dict[str, Scores] = {}
+    """By the classes Normal, SEO and EPO, which may share sentences; as ``by`` asks."""
+    elements: dict[str, Scores] = {}
+    """Of the ``entities`` and of the ``relations`` of each sentence alone; as ``by`` asks."""
+    thresholds: dict[str, Scores] = {}
+    """Of predicted triples with at least some score; as ``by`` asks."""
+    ign: dict[str, float] = {}
+    """Ign ``precision``, ``recall`` and ``f1``, without the triples of training, and how many
+    correct triples are ``known`` from it; as ``by`` asks.
+    """
     hints: list[str]
     """Why a score may be low for another reason than the extractor."""
 
@@ -61,7 +84,14 @@ class ScoreResult(Result):
         return self.micro.f1
 
     def rows(self) -> list[dict[str, Any]]:
-        parts = {"all": {"all": self.micro}, "strata": self.strata, "cardinality": self.cardinality}
+        parts = {
+            "all": {"all": self.micro},
+            "strata": self.strata,
+            "cardinality": self.cardinality,
+            "overlap": self.overlap,
+            "elements": self.elements,
+            "thresholds": self.thresholds,
+        }
         return [
             {"part": part, "name": name, **scores.row()}
             for part, found in (parts | {"relations": self.relations}).items()
@@ -75,12 +105,23 @@ class ScoreResult(Result):
             notes.insert(
                 0, f"{self.renamed} predicted triples are renamed by a map of {size} relations."
             )
+        if self.ign:
+            precision, recall, f1 = (100 * self.ign[name] for name in METRICS)
+            known = round(self.ign["known"])
+            notes.insert(
+                0,
+                f"Ign F1 {f1:.2f} (precision {precision:.2f}, recall {recall:.2f}): {known} correct triples are in the "
+                "training set.",
+            )
         return notes
 
     def tables(self) -> list[Table]:
         rows = [_row("All", self.micro)]
         rows += [_row(TYPES[name], part, "Stratum") for name, part in self.strata.items()]
         rows += [_row(name, part, "Gold triples") for name, part in self.cardinality.items()]
+        rows += [_row(name, part, "Overlap") for name, part in self.overlap.items()]
+        rows += [_row(name.title(), part, "Part") for name, part in self.elements.items()]
+        rows += [_row(name, part, "Score at least") for name, part in self.thresholds.items()]
         rows += [_row(name, part, "Relation") for name, part in self.relations.items()]
         caption = (
             f"Matching: {self.matching}; triples are sets within a sentence; "
@@ -101,6 +142,7 @@ def score(
     predicted_format: str = "auto",
     missing: Literal["refuse", "empty"] = "refuse",
     relations: Mapping[str, str] | None = None,
+    by: Sequence[str] = (),
     bootstrap: int = 1000,
     seed: int = 0,
 ) -> ScoreResult:
@@ -122,6 +164,10 @@ def score(
         missing: ``empty`` takes sentences without a prediction as without triples.
         relations: predicted relation -> the one of the gold that it stands for; others stay as they
             are.
+        by: further scores, of :data:`PARTS`: ``overlap`` (Normal, SEO and EPO sentences),
+            ``entities`` and ``relations`` (of triples, alone), ``triples`` (number of gold triples,
+            which is always there), ``ign`` (without triples of the training set), ``thresholds``
+            (predicted triples by their scores).
         bootstrap: resamples of the intervals; 0: none.
         seed: of the resampling.
 
@@ -130,6 +176,7 @@ def score(
             apply.
     """
     matching = check_matching(matching)
+    _check_parts(by, train)
     sides = given(gold, "gold"), given(predictions, "predictions")
     right, guess = load_pair(*sides, format, columns, predicted_columns, predicted_format, missing)
     guess, count = renamed(guess, relations or {})
@@ -156,6 +203,7 @@ def score(
         },
     }
     units = originals_of([sentence.id for sentence in right])
+    parts |= _further_parts(right, guess, counts, matching, by)
     value: dict[str, Any] = {
         kind: {
             name: described(part.counts, part.units(units), bootstrap, seed)
@@ -169,8 +217,49 @@ def score(
         sentences=len(right),
         micro=described(counts, units, bootstrap, seed),
         **value,
+        **({"ign": asdict(ign_scores(right, guess, seen or [], matching))} if "ign" in by else {}),
         hints=hints(right, guess, micro(counts), matching),
     )
+
+
+def _check_parts(by: Sequence[str], train: Any) -> None:
+    """Refuse parts that do not exist or that need a training set."""
+    for name in by:
+        if name not in PARTS:
+            raise UserError(f"--by: unknown part {name!r}; expected some of {', '.join(PARTS)}")
+    if "ign" in by and train is None:
+        raise UserError("--by ign: needs the triples of training; add --train TRAIN")
+
+
+def _further_parts(
+    gold: Sequence[Sentence],
+    predictions: Sequence[Sentence],
+    counts: np.ndarray,
+    matching: str,
+    by: Sequence[str],
+) -> dict[str, dict[str, Part]]:
+    """Return the parts of a test set that are scored on request."""
+    everything = range(len(gold))
+    parts: dict[str, dict[str, Part]] = {}
+    if "overlap" in by:
+        masks = overlap_masks(gold, matching)
+        parts["overlap"] = {name: select(counts, mask) for name, mask in masks.items()}
+    elements = {}
+    if "entities" in by:
+        elements["entities"] = Part(entity_counts(gold, predictions, matching), everything)
+    if "relations" in by:
+        elements["relations"] = Part(relation_counts(gold, predictions, matching), everything)
+    if elements:
+        parts["elements"] = elements
+    if "thresholds" in by:
+        triples = [triple for sentence in predictions for triple in sentence.triples]
+        if all(triple.score is None for triple in triples):
+            raise UserError(
+                "--by thresholds: no predicted triple has a score; expected predictions with 'score'"
+            )
+        by_threshold = threshold_counts(gold, predictions, matching)
+        parts["thresholds"] = {name: Part(each, everything) for name, each in by_threshold.items()}
+    return parts
 
 
 def _row(label: str, scores: Scores, group: str = "") -> Row:

@@ -35,6 +35,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="rename predicted relations by a map (tripleaudit relations proposes one)",
     )
     parser.add_argument(
+        "--by",
+        type=lambda text: text.split(","),
+        default=[],
+        metavar="PARTS",
+        help="further scores, such as overlap,entities,relations: overlap (Normal, SEO and EPO sentences), entities, "
+        "relations, triples (number of gold triples), ign (without triples of TRAIN), thresholds (of predicted scores)",
+    )
+    parser.add_argument(
         "--fail-under",
         type=Real(0, 100),
         metavar="F1",
@@ -69,6 +77,7 @@ def run(args: argparse.Namespace) -> int:
         predicted_format=args.predicted_format,
         missing=args.missing,
         relations=given_map(args.relations),
+        by=args.by,
         bootstrap=args.bootstrap,
         seed=args.seed,
     )

@@ -47,7 +47,8 @@ class RawTriple(NamedTuple):
     """A triple as a file states it; a start is a character offset, or None where the file gives
     strings only.
 
-    Types are those of the entities, None where the file has none.
+    Types are those of the entities, None where the file has none. ``score`` is that of a predicted
+    triple.
     """
 
     subject: str
@@ -57,6 +58,7 @@ class RawTriple(NamedTuple):
     object_start: int | None = None
     subject_type: str | None = None
     object_type: str | None = None
+    score: float | None = None
 
 
 @dataclass(slots=True)
@@ -188,13 +190,14 @@ def build_corpus(
         triples: list[Triple] = []
         strings: dict[Any, Any] = {}
         for raw_triple in item.triples:
-            subject, relation, object_, *starts, subject_type, object_type = raw_triple
+            subject, relation, object_, *starts, subject_type, object_type, score = raw_triple
             if not relation:
                 raise UserError(f"{item.where}: the triple {raw_triple[:3]!r} has no relation")
             subjects, subject_level = finder.spans(subject, starts[0], subject_type)
             objects, object_level = finder.spans(object_, starts[1], object_type)
             strings.setdefault(raw_triple[:3], (subject_level, object_level))
-            triples += [Triple(one, relation, other) for one, other in product(subjects, objects)]
+            pairs = product(subjects, objects)
+            triples += [Triple(first, relation, second, score) for first, second in pairs]
         name = item.id
         while name in ids:
             times[item.id] += 1
@@ -394,8 +397,8 @@ def uncased(item: RawSentence) -> RawSentence:
         return starts[start] if start is not None and 0 <= start < len(starts) else start
 
     triples = [
-        RawTriple(plain(subject), relation, plain(object_), moved(start), moved(other), *types)
-        for subject, relation, object_, start, other, *types in item.triples
+        RawTriple(plain(subject), relation, plain(object_), moved(start), moved(other), *more)
+        for subject, relation, object_, start, other, *more in item.triples
     ]
     return replace(item, text=plain(item.text), triples=triples)
 

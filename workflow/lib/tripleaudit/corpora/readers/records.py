@@ -578,7 +578,14 @@ class Arguments:
             self._argument(*each, item) for each in ((subject, "subject"), (object_, "object"))
         )
         return RawTriple(
-            first.text, relation, second.text, first.start, second.start, first.type, second.type
+            subject=first.text,
+            relation=relation,
+            object=second.text,
+            subject_start=first.start,
+            object_start=second.start,
+            subject_type=first.type,
+            object_type=second.type,
+            score=_score_of(item),
         )
 
     def _argument(self, value: Any, role: str, item: Any) -> Argument:
@@ -736,6 +743,13 @@ class Arguments:
         if name is not None:
             return found == name
         return bool(found) and found == found.strip() and not cuts_word(self.text, first, last)
+
+
+def _score_of(item: Any) -> float | None:
+    """Return the score of a predicted triple; None where it has none."""
+    score = item.get("score") if isinstance(item, dict) else None
+    is_number = isinstance(score, int | float) and not isinstance(score, bool)
+    return float(score) if is_number else None
 
 
 def _has_attributes(triple: dict[str, Any]) -> bool:

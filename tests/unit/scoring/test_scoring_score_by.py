@@ -1,0 +1,104 @@
+"""Scores by overlap, of entities and relations alone, by score and without training's triples."""
+
+import json
+from collections import Counter
+
+import pytest
+
+import tripleaudit as ta
+from tripleaudit.core.errors import UserError
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.store import save_sentences
+from tripleaudit.scoring.overlap import overlap_classes
+
+# published counts of test sentences (Wei et al., 2020, table 4; number of triples: figure 5)
+NYT = {"Normal": 3266, "SEO": 1297, "EPO": 978}
+NYT_TRIPLES = {"1": 3244, "2": 1045, "3": 312, "4": 291, "5+": 108}
+WEBNLG = {"Normal": 246, "SEO": 457, "EPO": 26}
+WEBNLG_TRIPLES = {1: 266, 2: 171, 3: 131, 4: 90, 5: 45}
+
+GOLD = [
+    [("a", "r", "b"), ("c", "r", "d")],  # Normal
+    [("a", "r", "b"), ("a", "q", "b")],  # EPO
+    [("a", "r", "b"), ("b", "r", "c")],  # SEO
+    [("a", "r", "b"), ("a", "q", "b"), ("a", "r", "c")],  # both
+    [],
+]
+
+
+def sizes(parts) -> dict[str, int]:
+    return {name: scores.sentences for name, scores in parts.items()}
+
+
+def test_a_sentence_is_normal_or_has_overlapping_entities_or_pairs() -> None:
+    predictions = [*GOLD[:2], [("a", "r", "b")], [], [("a", "r", "b")]]
+    result = ta.score(GOLD, predictions, by=["overlap", "triples"], bootstrap=0)
+    assert sizes(result.overlap) == {"Normal": 1, "SEO": 2, "EPO": 2}
+    assert result.overlap["Normal"].f1 == 1
+    assert result.overlap["SEO"].recall == pytest.approx(1 / 5)
+    assert result.overlap["EPO"].precision == 1
+    assert sizes(result.cardinality) == {"0": 1, "2": 3, "3": 1}
+
+
+def test_entities_and_relations_are_scored_alone() -> None:
+    gold = [[("a", "r", "b"), ("a", "q", "c")]]
+    predictions = [[("a", "r", "c"), ("d", "s", "c")]]
+    result = ta.score(gold, predictions, by=["entities", "relations"], bootstrap=0)
+    entities, relations = result.elements["entities"], result.elements["relations"]
+    assert (entities.correct, entities.predicted, entities.gold) == (2, 3, 3)
+    assert (relations.correct, relations.predicted, relations.gold) == (1, 2, 2)
+    assert result.f1 == 0 and {"Entities", "Relations"} <= set(str(result).split())
+
+
+def test_ign_scores_leave_out_correct_triples_of_training() -> None:
+    gold = [[("a", "r", "b"), ("c", "r", "d"), ("e", "r", "f")]]
+    predictions = [[("a", "r", "b"), ("c", "r", "d"), ("x", "r", "y")]]
+    result = ta.score(gold, predictions, train=[[("a", "r", "b")]], by=["ign"], bootstrap=0)
+    precision, recall = 1 / 2, 2 / 3
+    assert result.ign["precision"] == pytest.approx(precision)
+    assert result.ign["recall"] == pytest.approx(recall)
+    assert result.ign["f1"] == pytest.approx(2 * precision * recall / (precision + recall))
+    assert result.ign["known"] == 1 and "Ign F1 57.14" in str(result.notes())
+
+
+def test_a_threshold_leaves_out_triples_with_lower_scores(tmp_path) -> None:
+    a, b, c = (Span(at, at + 1, "a b c"[at]) for at in (0, 2, 4))
+    triples = (Triple(a, "r", b, score=0.8), Triple(a, "r", c, score=0.45))
+    gold = Sentence("1", "a b c", (Triple(a, "r", b),))
+    save_sentences(tmp_path / "gold.jsonl", [gold])
+    save_sentences(tmp_path / "predictions.jsonl", [Sentence("1", "a b c", triples)])
+    files = tmp_path / "gold.jsonl", tmp_path / "predictions.jsonl"
+    result = ta.score(*files, by=["thresholds"], bootstrap=0)
+    predicted = {name: scores.predicted for name, scores in result.thresholds.items()}
+    assert predicted == dict.fromkeys(("0.1", "0.2", "0.3", "0.4"), 2) | dict.fromkeys(
+        ("0.5", "0.6", "0.7", "0.8"), 1
+    ) | {"0.9": 0}
+    assert result.thresholds["0.5"].precision == 1 and result.thresholds["0.9"].recall == 0
+
+
+def test_parts_that_cannot_be_scored_are_refused() -> None:
+    with pytest.raises(UserError, match="--by: unknown part 'genre'; expected some of overlap"):
+        ta.score(GOLD, GOLD, by=["genre"])
+    with pytest.raises(UserError, match="--by ign: needs the triples of training"):
+        ta.score(GOLD, GOLD, by=["ign"])
+    with pytest.raises(UserError, match="--by thresholds: no predicted triple has a score"):
+        ta.score(GOLD, GOLD, by=["thresholds"])
+
+
+def test_classes_of_nyt_are_as_published(real_data) -> None:
+    """NYT* has the last word of every entity, which partial matching compares."""
+    gold = real_data / "nyt" / "test_triples.json"
+    result = ta.score(gold, gold, matching="partial-last", by=["overlap"], bootstrap=0)
+    assert sizes(result.overlap) == NYT
+    assert sizes(result.cardinality) == NYT_TRIPLES
+
+
+def test_classes_of_webnlg_are_as_published(real_data) -> None:
+    """The published counts of WebNLG* count triples that are listed twice; scores do not."""
+    path = real_data / "webnlg-star" / "test_triples.json"
+    listed = [row["triple_list"] for row in json.loads(path.read_text(encoding="utf-8"))]
+    classes = Counter(name for triples in listed for name in overlap_classes(triples))
+    assert classes == WEBNLG
+    assert Counter(min(len(triples), 5) for triples in listed) == WEBNLG_TRIPLES
+    result = ta.score(path, path, by=["overlap"], bootstrap=0)
+    assert sizes(result.overlap) == WEBNLG | {"EPO": 18}

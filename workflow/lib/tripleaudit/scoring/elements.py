@@ -1,0 +1,105 @@
+"""Scores of parts of triples, of confident triples, and of triples that training does not have."""
+
+import dataclasses
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from tripleaudit.core.descriptors import MATCHINGS
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.scoring.matching import reduced, sentence_counts
+
+THRESHOLDS: Final = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+
+def entity_counts(
+    gold: Sequence[Sentence], predictions: Sequence[Sentence], matching: str
+) -> np.ndarray:
+    """Return correct, predicted and gold entities ``[sentences, 3]``: arguments of triples, each
+    once a sentence.
+    """
+    reduce = MATCHINGS[matching].reduce
+
+    def entities(sentence: Sentence) -> set[Hashable]:
+        subjects = {reduce(triple.subject) for triple in sentence.triples}
+        return subjects | {reduce(triple.object) for triple in sentence.triples}
+
+    return _set_counts(gold, predictions, entities)
+
+
+def relation_counts(
+    gold: Sequence[Sentence], predictions: Sequence[Sentence], matching: str
+) -> np.ndarray:
+    """Return correct, predicted and gold relations ``[sentences, 3]``, each once a sentence."""
+    rename = MATCHINGS[matching].relation
+
+    def relations(sentence: Sentence) -> set[Hashable]:
+        return {rename(triple.relation) for triple in sentence.triples}
+
+    return _set_counts(gold, predictions, relations)
+
+
+def _set_counts(
+    gold: Sequence[Sentence],
+    predictions: Sequence[Sentence],
+    elements: Callable[[Sentence], set[Hashable]],
+) -> np.ndarray:
+    counts = np.zeros((len(gold), 3), dtype=np.int64)
+    for position, (right, guess) in enumerate(zip(gold, predictions, strict=True)):
+        expected, predicted = elements(right), elements(guess)
+        counts[position] = len(expected & predicted), len(predicted), len(expected)
+    return counts
+
+
+def threshold_counts(
+    gold: Sequence[Sentence], predictions: Sequence[Sentence], matching: str
+) -> dict[str, np.ndarray]:
+    """Return counts ``[sentences, 3]`` of the predicted triples with at least some score."""
+    counts = {}
+    for threshold in THRESHOLDS:
+        confident = [_above(sentence, threshold) for sentence in predictions]
+        counts[f"{threshold:g}"] = sentence_counts(gold, confident, matching)
+    return counts
+
+
+def _above(sentence: Sentence, threshold: float) -> Sentence:
+    triples = [triple for triple in sentence.triples if (triple.score or 0) >= threshold]
+    return dataclasses.replace(sentence, triples=tuple(triples))
+
+
+@dataclass(frozen=True)
+class IgnScores:
+    """Scores without the triples of training, as DocRED's scorer computes them.
+
+    Attributes:
+        precision: without predicted triples that are correct and in training.
+        recall: of all gold triples.
+        f1: of these two.
+        known: correct triples that are in training.
+    """
+
+    precision: float
+    recall: float
+    f1: float
+    known: int
+
+
+def ign_scores(
+    gold: Sequence[Sentence],
+    predictions: Sequence[Sentence],
+    train: Sequence[Sentence],
+    matching: str,
+) -> IgnScores:
+    """Return Ign precision, recall and F1 (Yao et al., 2019)."""
+    training_triples = {triple for each in train for triple in reduced(each.triples, matching)}
+    known = 0
+    for right, guess in zip(gold, predictions, strict=True):
+        correct = reduced(right.triples, matching) & reduced(guess.triples, matching)
+        known += len(correct & training_triples)
+    correct, predicted, expected = sentence_counts(gold, predictions, matching).sum(axis=0)
+    precision = float(correct - known) / max(predicted - known, 1)
+    recall = float(correct) / max(expected, 1)
+    total = precision + recall
+    return IgnScores(precision, recall, 2 * precision * recall / total if total else 0.0, known)
