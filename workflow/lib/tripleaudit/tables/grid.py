@@ -2,7 +2,7 @@
 same way.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
@@ -98,45 +98,78 @@ def score_table(
     """
     scale, digits = unit["scale"], inputs.digits(unit["digits"])
 
-    def cell(row: ScoreRow, column: ScoreColumn) -> Cell:
+    def measure(row: ScoreRow, column: ScoreColumn) -> Cell:
         if column.cell is not None:
             return column.cell(row, column)
-        of = {"stratum": column.stratum, "matching": row.matching, "scale": scale, "digits": digits}
-        found = inputs.scores.cell(column.of(row.run), column.metric, **of)
-        return replace(found, reported=reported(row_in_paper(inputs, row, column), column))
-
-    grid = [[cell(row, column) for column in columns] for row in rows]
-    contests: dict[str, list[int]] = {}
-    for number, row in enumerate(rows):
-        competes = (
-            row.run.extractor not in BASELINES and row.run.extractor not in inputs.scores.partial
+        cell = inputs.scores.cell(
+            column.of(row.run),
+            column.metric,
+            stratum=column.stratum,
+            matching=row.matching,
+            scale=scale,
+            digits=digits,
         )
-        unread = any(UNREAD in cell.mark for cell in grid[number])
-        if competes and not unread:
-            contests.setdefault(row.contest or row.group, []).append(number)
-    for members in contests.values():
-        for position, column in enumerate(columns):
-            if column.cell is None:
-                runs = {column.of(rows[number].run): number for number in members}
-                of = {"stratum": column.stratum, "matching": rows[members[0]].matching}
-                best = inputs.scores.winner(list(runs), column.metric, **of)
-                if best is not None:
-                    grid[runs[best]][position] = replace(grid[runs[best]][position], bold=True)
-    shown = [
-        Row(row.label, [change(row, *pair) for pair in zip(columns, cells, strict=True)], row.group)
-        for row, cells in zip(rows, grid, strict=True)
-    ]
-    found = notes([cell for row in shown for cell in row.cells], inputs.matching if ruled else None)
+        return replace(cell, reported=reported(row_in_paper(inputs, row, column), column))
+
+    grid = [[measure(row, column) for column in columns] for row in rows]
+    mark_winners(inputs, rows, columns, grid)
+    table_rows = []
+    for row, cells in zip(rows, grid, strict=True):
+        pairs = zip(columns, cells, strict=True)
+        changed = [change(row, column, cell) for column, cell in pairs]
+        table_rows.append(Row(row.label, changed, row.group))
+    cells = [cell for row in table_rows for cell in row.cells]
     return inputs.table(
         caption,
-        [Column(one.label, one.group) for one in columns],
-        shown,
+        [Column(column.label, column.group) for column in columns],
+        table_rows,
         heads,
-        *found,
+        *notes(cells, inputs.matching if ruled else None),
         *more,
         REPORTED,
         GAPS,
     )
+
+
+def mark_winners(
+    inputs: TableInputs,
+    rows: Sequence[ScoreRow],
+    columns: Sequence[ScoreColumn],
+    grid: list[list[Cell]],
+) -> None:
+    """Make the cells bold that win their column of a contest."""
+    for members in contests_of(inputs, rows, grid):
+        for position, column in enumerate(columns):
+            if column.cell is not None:
+                continue
+            row_of_run = {column.of(rows[number].run): number for number in members}
+            best = inputs.scores.winner(
+                list(row_of_run),
+                column.metric,
+                stratum=column.stratum,
+                matching=rows[members[0]].matching,
+            )
+            if best is not None:
+                cells = grid[row_of_run[best]]
+                cells[position] = replace(cells[position], bold=True)
+
+
+def contests_of(
+    inputs: TableInputs, rows: Sequence[ScoreRow], grid: Sequence[Sequence[Cell]]
+) -> list[list[int]]:
+    """Return the positions of rows that compete with one another.
+
+    Baselines, systems that were queried about a part of the test set, and models with mostly unread
+    answers do not compete.
+    """
+    contests: dict[str, list[int]] = {}
+    for number, row in enumerate(rows):
+        is_baseline = row.run.extractor in BASELINES
+        is_partial = row.run.extractor in inputs.scores.partial
+        is_unread = any(UNREAD in cell.mark for cell in grid[number])
+        if not (is_baseline or is_partial or is_unread):
+            contests.setdefault(row.contest or row.group, []).append(number)
+    return list(contests.values())
 
 
 def row_in_paper(inputs: TableInputs, row: ScoreRow, column: ScoreColumn) -> ScoreRow:
@@ -155,42 +188,31 @@ def extractor_rows(
 
     A corpus without any of the protocols is left out; the rows' runs are on the protocol ``base``.
     """
-    every = [
+    measured = [
         run
         for run in inputs.scores.runs
         if extracts(run.extractor) and run.extractor != LAST_WORDS_ONLY
     ]
-    covered = labels.corpora(run.corpus for run in every if run.protocol in protocols)
-    about = ("original", *protocols)
-    known = {
-        RunKey(run.corpus, base, "nz", "nz", run.extractor, run.noise)
-        for run in every
-        if run.protocol in about
+    covered = labels.corpora(run.corpus for run in measured if run.protocol in protocols)
+    shown_protocols = ("original", *protocols)
+    systems = {
+        (run.corpus, run.extractor, run.noise)
+        for run in measured
+        if run.protocol in shown_protocols
     }
-    lost = [(fact["keys"], fact["system"]) for fact in inputs.systems if fact["failed"]]
-    known |= {
-        RunKey(keys["corpus"], base, "nz", "nz", name)
-        for keys, name in lost
-        if keys["protocol"] in about
-    }
-    known = {run for run in known if run.corpus in covered}
-    extractors = labels.ordered((run.extractor for run in known), labels.rte_order())
-    noises = labels.ordered((run.noise for run in known), ("none", "noising"))
-    every = [
-        RunKey(corpus, base, "nz", "nz", *one)
-        for corpus in covered
-        for one in product(extractors, noises)
-    ]
-    return [
-        ScoreRow(
-            labels.extractor(run.extractor, run.noise),
-            run,
-            inputs.matching,
-            labels.corpus(run.corpus),
-        )
-        for run in every
-        if run in known
-    ]
+    for fact in inputs.systems:
+        if fact["failed"] and fact["keys"]["protocol"] in shown_protocols:
+            systems.add((fact["keys"]["corpus"], fact["system"], "none"))
+    systems = {system for system in systems if system[0] in covered}
+    extractors = labels.ordered((name for _, name, _ in systems), labels.rte_order())
+    noises = labels.ordered((noise for *_, noise in systems), ("none", "noising"))
+    rows = []
+    for corpus, extractor, noise in product(covered, extractors, noises):
+        if (corpus, extractor, noise) in systems:
+            run = RunKey(corpus, base, "nz", "nz", extractor, noise)
+            label = labels.extractor(extractor, noise)
+            rows.append(ScoreRow(label, run, inputs.matching, labels.corpus(corpus)))
+    return rows
 
 
 def is_extractor(name: str) -> bool:
@@ -214,53 +236,66 @@ def row_notes(inputs: TableInputs, rows: Iterable[ScoreRow], *protocols: str) ->
     A system that failed on the test sets of the protocols may have no row.
     """
     rows = list(rows)
-    names, corpora = (
-        dict.fromkeys(row.run.extractor for row in rows),
-        {row.run.corpus for row in rows},
-    )
+    names = dict.fromkeys(row.run.extractor for row in rows)
+    corpora = {row.run.corpus for row in rows}
     found = [BASELINES[name].note for name in names if name in BASELINES]
-    found += ["Baselines are not compared with the other rows."] * bool(found)
+    if found:
+        found.append("Baselines are not compared with the other rows.")
+
+    def concerns_rows(fact: Mapping[str, Any]) -> bool:
+        is_lost = fact["failed"] and (fact["keys"]["corpus"] in corpora or not corpora)
+        return fact["system"] in names or bool(is_lost)
+
     facts = [
         fact
         for fact in inputs.systems
-        if (
-            fact["system"] in names
-            or (fact["failed"] and (fact["keys"]["corpus"] in corpora or not corpora))
-        )
-        and fact["keys"]["protocol"] in protocols
+        if concerns_rows(fact) and fact["keys"]["protocol"] in protocols
     ]
-    if shown := dict.fromkeys(fact["system"] for fact in facts if not fact["failed"]):
-        counted = (
-            "; seen and unseen are counted by its training set" if inputs.scores.has_strata else ""
-        )
+    shown = dict.fromkeys(fact["system"] for fact in facts if not fact["failed"])
+    if shown:
+        strata = "; seen and unseen are counted by its training set"
+        counted = strata if inputs.scores.has_strata else ""
         found.append(f"Not trained by this study: {', '.join(shown)}{counted}.")
-        if any(fact["keys"]["extractor"] in shown for fact in inputs.runs if "convergence" in fact):
-            found.append(
-                "Stored outputs of one training: another training of the same system may differ by more."
-            )
+    trained = {fact["keys"]["extractor"] for fact in inputs.runs if "convergence" in fact}
+    if not trained.isdisjoint(shown):
+        found.append(
+            "Stored outputs of one training: another training of the same system may differ by more."
+        )
     for fact in facts:
-        corpus, protocol = fact["keys"]["corpus"], fact["keys"]["protocol"]
-        where = f"{fact['system']} ({labels.corpus(corpus)}, {labels.protocol(protocol)})"
-        if fact["queried"] < fact["of"]:
-            found.append(
-                f"{where} was queried about {fact['queried']} of {fact['of']} sentences; its scores are about these "
-                "alone and are not compared with other rows."
-            )
-        if fact["failed"]:
-            found.append(f"{where} has no scores: {fact['failed']}.")
-            continue
-        if reasons := inputs.reasons.get((fact["system"], corpus, protocol)):
-            found.append(f"{where} {WHY}: {reasons}.")
-        if fact.get("names"):
-            renamed = f"{fact['renamed']} of {fact['triples']} triples have their relation"
-            found.append(f"{where}: {renamed} by a map of {fact['names']} names.")
-        if fact["not_in_text"]:
-            otherwise = fact.get("written_otherwise", 0)
-            but = f" ({otherwise} of them but for case, blanks or punctuation)" * bool(otherwise)
-            found.append(
-                f"{where}: {fact['not_in_text']} of {fact['triples']} triples name something that is not in the "
-                f"sentence{but}; they have no offsets there and count as predicted."
-            )
+        found += system_notes(inputs, fact)
+    return found
+
+
+def system_notes(inputs: TableInputs, fact: Mapping[str, Any]) -> list[str]:
+    """Return the notes on one system without training and one test set.
+
+    Args:
+        inputs: of the table.
+        fact: of the system.
+    """
+    corpus, protocol = fact["keys"]["corpus"], fact["keys"]["protocol"]
+    where = f"{fact['system']} ({labels.corpus(corpus)}, {labels.protocol(protocol)})"
+    found = []
+    if fact["queried"] < fact["of"]:
+        found.append(
+            f"{where} was queried about {fact['queried']} of {fact['of']} sentences; its scores are about these "
+            "alone and are not compared with other rows."
+        )
+    if fact["failed"]:
+        return [*found, f"{where} has no scores: {fact['failed']}."]
+    reasons = inputs.reasons.get((fact["system"], corpus, protocol))
+    if reasons:
+        found.append(f"{where} {WHY}: {reasons}.")
+    if fact.get("names"):
+        renamed = f"{fact['renamed']} of {fact['triples']} triples have their relation"
+        found.append(f"{where}: {renamed} by a map of {fact['names']} names.")
+    if fact["not_in_text"]:
+        otherwise = fact.get("written_otherwise", 0)
+        but = f" ({otherwise} of them but for case, blanks or punctuation)" if otherwise else ""
+        found.append(
+            f"{where}: {fact['not_in_text']} of {fact['triples']} triples name something that is not in the "
+            f"sentence{but}; they have no offsets there and count as predicted."
+        )
     return found
 
 

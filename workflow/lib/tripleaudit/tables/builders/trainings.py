@@ -9,28 +9,31 @@ from typing import Any, Final
 
 from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import GAPS, Cell, Row, Table, subject
+from tripleaudit.tables.cells import GAPS, Cell, Table, subject
 from tripleaudit.tables.encoders import UNKNOWN, describe_encoder
+from tripleaudit.tables.frame_table import of_frame
 from tripleaudit.tables.inputs import UNFINISHED, UNSETTLED, RunKey, TableInputs
 from tripleaudit.tables.loading import ended, trainings_of
 from tripleaudit.training.convergence import CONVERGED, FEWEST, FLAT, MARGIN, RISE, RISING, pace
 
 COLUMNS: Final = (
-    *(
-        "Encoder",
-        "Layout",
-        "Seeds",
-        "Lost",
-        "Epochs",
-        "Batch",
-        "Encoder rate",
-        "Head rate",
-        "Best step",
-        "Steps",
-        "Validation F1",
-        "Slope",
-    ),
-    *("Bound", "Doubled", "Ended", "Minutes", "Device"),
+    "Encoder",
+    "Layout",
+    "Seeds",
+    "Lost",
+    "Epochs",
+    "Batch",
+    "Encoder rate",
+    "Head rate",
+    "Best step",
+    "Steps",
+    "Validation F1",
+    "Slope",
+    "Bound",
+    "Doubled",
+    "Ended",
+    "Minutes",
+    "Device",
 )
 VERDICTS: Final = {
     CONVERGED: "converged",
@@ -40,47 +43,88 @@ VERDICTS: Final = {
 }
 
 
-def trainings(inputs: TableInputs) -> Table:
-    """Build from the facts of the trainings, a row for those that differ in their seed alone;
-    means over seeds.
-    """
-    found = trainings_of(inputs.runs)
-    corpora = labels.corpora(run.corpus for run in found)
-    names = labels.ordered((run.extractor for run in found), labels.rte_order())
-    protocols = labels.ordered((run.protocol for run in found), labels.protocol_order())
-
-    def rank(run: RunKey) -> tuple:
-        corpus, protocol = corpora.index(run.corpus), protocols.index(run.protocol)
-        return corpus, protocol, run.training, names.index(run.extractor), run.noise
-
-    doubled = [fact["doubled"] for each in found.values() for fact in each if fact.get("doubled")]
-    return inputs.table(
-        "How each system was trained, and how far it had come when its training ended.",
-        COLUMNS,
-        [_row(run, found[run]) for run in sorted(found, key=rank)],
-        ("System", "Training set"),
+NOTES: Final = {
+    "pace": (
         "Slope: by how many points validation F1 rose in a tenth of the training, over its last half; Bound: that "
         f"plus one standard error. Ended: flat where the bound is {100 * RISE:g} or less, or early stopping saw "
         f"{FEWEST} evaluations without a new best; still rising where it may be more. A schedule that ends at zero "
-        f"flattens any training; not known: under {FEWEST} evaluations.",
-        bool(doubled)
-        and "Doubled: what twice the epochs gained in validation F1, in points, with the first seed, and its "
-        f"paired 90 % interval; converged: the upper end is below {100 * MARGIN:g}.",
-        any(each.get("earlier") for each in doubled)
-        and "Doubled stands for trainings of the same data, encoder and settings that ran before, perhaps on "
-        "another machine.",
+        f"flattens any training; not known: under {FEWEST} evaluations."
+    ),
+    "doubled": (
+        "Doubled: what twice the epochs gained in validation F1, in points, with the first seed, and its "
+        f"paired 90 % interval; converged: the upper end is below {100 * MARGIN:g}."
+    ),
+    "earlier": (
+        "Doubled stands for trainings of the same data, encoder and settings that ran before, perhaps on "
+        "another machine."
+    ),
+    "rates": (
         "Rates: the highest ones, of the encoder and of what stands on it. Batch: sentences, or instances, of an "
-        "update.",
-        *_noising_notes(found),
-        "Layout: where the extractor reads an entity's end (docs/explanation/differences.md).",
+        "update."
+    ),
+    "layout": "Layout: where the extractor reads an entity's end (docs/explanation/differences.md).",
+    "lost": (
         "Lost: gold triples (%) that the training cannot represent: entities without a position in the text or beyond "
-        "the longest input, and entities that no tokens or words of the extractor fit.",
-        "Best step: of the weights that are used. Minutes: the whole training with its validations.",
-        any(len(each) > 1 for each in found.values())
-        and "Means over seeds; the mean slope decides, with 0 where early stopping ended a training, and how many of "
-        "the trainings would be flat alone is stated where they differ.",
-        GAPS,
+        "the longest input, and entities that no tokens or words of the extractor fit."
+    ),
+    "best": "Best step: of the weights that are used. Minutes: the whole training with its validations.",
+    "seeds": (
+        "Means over seeds; the mean slope decides, with 0 where early stopping ended a training, and how many of "
+        "the trainings would be flat alone is stated where they differ."
+    ),
+}
+
+
+def trainings(study: TableInputs) -> Table:
+    """Build from the facts of the trainings, a row for those that differ in their seed alone;
+    means over seeds.
+    """
+    import pandas as pd
+
+    facts_by_run = trainings_of(study.runs)
+    runs = _sort_runs(facts_by_run)
+    index = [(_training_set(run), labels.extractor(run.extractor, run.noise)) for run in runs]
+    frame = pd.DataFrame(
+        [_row(run, facts_by_run[run]) for run in runs],
+        index=pd.MultiIndex.from_tuples(index, names=["Training set", "System"]),
+        columns=list(COLUMNS),
     )
+    caption = "How each system was trained, and how far it had come when its training ended."
+    return of_frame(frame, caption, _notes(facts_by_run))
+
+
+def _sort_runs(runs: Iterable[RunKey]) -> list[RunKey]:
+    """Return runs in the papers' order of corpora, protocols and extractors."""
+    runs = list(runs)
+    corpora = labels.corpora(run.corpus for run in runs)
+    names = labels.ordered((run.extractor for run in runs), labels.rte_order())
+    protocols = labels.ordered((run.protocol for run in runs), labels.protocol_order())
+
+    def rank(run: RunKey) -> tuple[Any, ...]:
+        corpus, protocol = corpora.index(run.corpus), protocols.index(run.protocol)
+        return corpus, protocol, run.training, names.index(run.extractor), run.noise
+
+    return sorted(runs, key=rank)
+
+
+def _training_set(run: RunKey) -> str:
+    setting = labels.SETTINGS[run.training]
+    return f"{labels.corpus(run.corpus)}, {labels.protocol(run.protocol)}, {setting}"
+
+
+def _notes(facts_by_run: Mapping[RunKey, Sequence[Mapping[str, Any]]]) -> list[str]:
+    facts = [fact for seeds in facts_by_run.values() for fact in seeds]
+    doubled = [fact["doubled"] for fact in facts if fact.get("doubled")]
+    notes = [NOTES["pace"]]
+    if doubled:
+        notes.append(NOTES["doubled"])
+    if any(gain.get("earlier") for gain in doubled):
+        notes.append(NOTES["earlier"])
+    notes += [NOTES["rates"], *_noising_notes(facts_by_run)]
+    notes += [NOTES["layout"], NOTES["lost"], NOTES["best"]]
+    if len(facts) > len(facts_by_run):
+        notes.append(NOTES["seeds"])
+    return [*notes, GAPS]
 
 
 def _noising_notes(trainings: Mapping[RunKey, Sequence[Mapping[str, Any]]]) -> list[str]:
@@ -104,46 +148,65 @@ def _noising_notes(trainings: Mapping[RunKey, Sequence[Mapping[str, Any]]]) -> l
     return list(notes)
 
 
-def _row(run: RunKey, facts: Sequence[Mapping[str, Any]]) -> Row:
-    """Return the row of trainings; the cell of the seeds carries their subject, for the report's
-    matrix.
+def _row(run: RunKey, facts: Sequence[Mapping[str, Any]]) -> dict[str, Cell]:
+    """Return the cells of trainings by column.
+
+    The cell of the seeds carries their subject, for the report's matrix.
     """
-    where = f"{labels.corpus(run.corpus)}, {labels.protocol(run.protocol)}, {labels.SETTINGS[run.training]}"
-    encoders = dict.fromkeys(map(describe_encoder, facts))
-    seeds = Cell(len(facts), 0, of=subject(run._asdict()))
-    layouts = dict.fromkeys(fact.get("layout") or UNKNOWN for fact in facts)
-    cells = [Cell(text=", ".join(encoders)), Cell(text=", ".join(layouts)), seeds, *_cells(facts)]
-    return Row(labels.extractor(run.extractor, run.noise), cells, where)
-
-
-def _cells(facts: Sequence[Mapping[str, Any]]) -> Iterable[Cell]:
-    evaluated = [fact["convergence"] or {} for fact in facts]
     settings: Mapping[str, Any] = facts[0].get("settings") or {}
-    yield _percent(_mean(_lost_share(fact.get("counts") or {}) for fact in facts), 1)
-    yield Cell(_mean(fact.get("epochs") for fact in facts), 1)
+    encoders = dict.fromkeys(describe_encoder(fact) for fact in facts)
+    layouts = dict.fromkeys(fact.get("layout") or UNKNOWN for fact in facts)
+    devices = {labels.device(str(fact["device"])) for fact in facts}
+    lost = [_lost_share(fact.get("counts") or {}) for fact in facts]
     batch = settings.get("batch_size")
-    yield Cell(None if batch is None else batch * settings.get("accumulation", 1), 0)
-    for name in ("encoder_learning_rate", "head_learning_rate"):
-        yield Cell(text=f"{settings[name]:g}") if name in settings else Cell()
-    yield Cell(_mean(each.get("best_step") for each in evaluated), 0)
-    yield Cell(_mean(fact.get("steps") for fact in facts), 0)
-    yield _percent(_mean(fact.get("best_f1") for fact in facts), 1)
-    slope, error = (
-        (None, None) if any(each.get("error") is None for each in evaluated) else pace(evaluated)
-    )
-    yield _percent(slope, 2)
-    yield _percent(None if slope is None else slope + error, 2)
-    twice = next((fact["doubled"] for fact in facts if fact.get("doubled")), None)
-    gain, low, high = (
-        None if twice is None else twice.get(name) for name in ("gain", "low", "high")
-    )
-    yield replace(_percent(gain, 2), low=_points(low), high=_points(high))
-    flat = [each.get("flat") for each in evaluated]
-    alone = f", {flat.count(True)} of {len(flat)} flat alone" if len(set(flat)) > 1 else ""
-    yield Cell(text=VERDICTS[ended(facts)] + alone)
+    if batch is not None:
+        batch *= settings.get("accumulation", 1)
     seconds = _mean(fact.get("seconds") for fact in facts)
-    yield Cell(None if seconds is None else seconds / 60, 1)
-    yield Cell(text=", ".join(sorted({labels.device(str(fact["device"])) for fact in facts})))
+    cells = {
+        "Encoder": Cell(text=", ".join(encoders)),
+        "Layout": Cell(text=", ".join(layouts)),
+        "Seeds": Cell(len(facts), 0, of=subject(run._asdict())),
+        "Lost": _percent(_mean(lost), 1),
+        "Epochs": Cell(_mean(fact.get("epochs") for fact in facts), 1),
+        "Batch": Cell(batch, 0),
+        "Encoder rate": _rate(settings, "encoder_learning_rate"),
+        "Head rate": _rate(settings, "head_learning_rate"),
+        "Steps": Cell(_mean(fact.get("steps") for fact in facts), 0),
+        "Validation F1": _percent(_mean(fact.get("best_f1") for fact in facts), 1),
+        "Minutes": Cell(None if seconds is None else seconds / 60, 1),
+        "Device": Cell(text=", ".join(sorted(devices))),
+    }
+    return cells | _ending(facts)
+
+
+def _rate(settings: Mapping[str, Any], name: str) -> Cell:
+    return Cell(text=f"{settings[name]:g}") if name in settings else Cell()
+
+
+def _ending(facts: Sequence[Mapping[str, Any]]) -> dict[str, Cell]:
+    """Return the cells on how trainings ended, by column."""
+    evaluations = [fact["convergence"] or {} for fact in facts]
+    slope, bound = None, None
+    if all(evaluation.get("error") is not None for evaluation in evaluations):
+        slope, error = pace(evaluations)
+        bound = slope + error
+    doubled = [fact["doubled"] for fact in facts if fact.get("doubled")]
+    gain: Mapping[str, Any] = doubled[0] if doubled else {}
+    flat = [evaluation.get("flat") for evaluation in evaluations]
+    verdict = VERDICTS[ended(facts)]
+    if len(set(flat)) > 1:
+        verdict += f", {flat.count(True)} of {len(flat)} flat alone"
+    return {
+        "Best step": Cell(_mean(evaluation.get("best_step") for evaluation in evaluations), 0),
+        "Slope": _percent(slope, 2),
+        "Bound": _percent(bound, 2),
+        "Doubled": replace(
+            _percent(gain.get("gain"), 2),
+            low=_points(gain.get("low")),
+            high=_points(gain.get("high")),
+        ),
+        "Ended": Cell(text=verdict),
+    }
 
 
 def _points(value: float | None) -> float | None:
