@@ -8,7 +8,7 @@ import tripleaudit as ta
 from support.scored import make_study
 from tripleaudit.cli import main
 from tripleaudit.core.errors import UserError
-from tripleaudit.core.shipped import studies
+from tripleaudit.core.shipped import PROJECT, studies
 from tripleaudit.evidence.claim import read_claims
 from tripleaudit.evidence.stored import CONTRAST_COLUMNS, Evidence, load_evidence
 from tripleaudit.scoring.scores import read_scores, write_scores
@@ -188,3 +188,12 @@ def test_claims_that_ship_are_computed_from_what_ships(capsys):
     table = capsys.readouterr().out
     assert table.startswith("**Claims of the four papers: ")
     assert table.count("\n|") >= len(read_claims())
+
+
+@pytest.mark.parametrize(("page", "options"), [("README.md", ["--short"]), ("docs/results.md", [])])
+def test_pages_have_the_table_that_the_command_prints(page, options, capsys):
+    assert main(["claims", "--markdown", *options]) == 0
+    text = (PROJECT / page).read_text(encoding="utf-8")
+    _, _, rest = text.partition("<!-- claims: made by `tripleaudit claims")
+    shown = rest.partition("-->\n")[2].partition("<!-- end of claims -->")[0]
+    assert shown.strip() == capsys.readouterr().out.strip()

@@ -20,6 +20,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
     parser.add_argument("--markdown", action="store_true", help="print one Markdown table")
     parser.add_argument(
+        "--short",
+        action="store_true",
+        help="with --markdown: only the claims that hold or do not, in few columns",
+    )
+    parser.add_argument(
         "--store",
         type=Path,
         metavar="OUT",
@@ -31,8 +36,11 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.api.claims import claims
     from tripleaudit.core.errors import UserError
     from tripleaudit.evidence.stored import load_evidence
+    from tripleaudit.evidence.table import claims_table
     from tripleaudit.tables.render.markdown_form import to_markdown
 
+    if args.short and not args.markdown:
+        raise UserError("--short: has no meaning without --markdown; add it")
     if args.store is not None:
         if len(args.sources) != 1:
             raise UserError("--store: takes the folder of exactly one study; name one")
@@ -40,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     result = claims(*args.sources)
     if args.markdown:
-        print(to_markdown(result.tables()[0]), end="")
+        print(to_markdown(claims_table(result.verdicts, args.short)), end="")
     else:
         print_result(result, args.json)
     return 0

@@ -108,17 +108,27 @@ def decide_hard_matching(claim: Claim, evidence: Sequence[Evidence]) -> Verdict 
         for corpus, settings in by_corpus.items():
             if not {"open", "closed"} <= settings.keys():
                 continue
-            greatest = max(settings["open"]["f1"])
-            more_factual = max(settings["open"].get("fs", [0.0])) > max(
-                settings["closed"].get("fs", [100.0])
-            )
-            decision = HOLDS if greatest < claim.decision["holds"] and more_factual else ""
-            if greatest >= claim.decision["fails"]:
+            open_f1 = max(settings["open"]["f1"])
+            closed_f1 = max(settings["closed"]["f1"])
+            open_fs = max(settings["open"].get("fs", [0.0]))
+            closed_fs = max(settings["closed"].get("fs", [float(PERCENT)]))
+            decision = ""
+            if open_f1 < claim.decision["holds"] and open_fs > closed_fs:
+                decision = HOLDS
+            if open_f1 >= claim.decision["fails"]:
                 decision = DOES_NOT_HOLD
             findings.append(
-                Finding(what=corpus, study=source.study, corpus=corpus, value=greatest,
-                        decision=decision, is_settled=True)
-            )  # fmt: skip
-            closed = max(settings["closed"]["f1"])
-            shown.append(f"{corpus}: F1 at most {greatest:.1f} open, {closed:.1f} closed")
+                Finding(
+                    what=corpus,
+                    study=source.study,
+                    corpus=corpus,
+                    value=open_f1,
+                    decision=decision,
+                    is_settled=True,
+                )
+            )
+            shown.append(
+                f"{corpus}: F1 at most {open_f1:.1f} open and {closed_f1:.1f} closed, "
+                f"FS at most {open_fs:.1f} open and {closed_fs:.1f} closed"
+            )
     return verdict_of(claim, findings, "; ".join(shown))

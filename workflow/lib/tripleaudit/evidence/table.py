@@ -7,10 +7,12 @@ from typing import Final
 
 from tripleaudit.core.shipped import studies
 from tripleaudit.evidence.claim import Claim
-from tripleaudit.evidence.verdict import VERDICTS, Verdict
+from tripleaudit.evidence.verdict import DOES_NOT_HOLD, HOLDS, VERDICTS, Verdict
 from tripleaudit.tables.cells import Cell, Column, Row, Table
 
 WIDTH: Final = 100
+PLURALS: Final = {HOLDS: "hold", DOES_NOT_HOLD: "do not hold"}
+DECIDED: Final = (HOLDS, DOES_NOT_HOLD)
 COMMANDS: Final = {
     "random-splits": "tripleaudit audit TRAIN TEST --valid VALID --random-splits 1000000 --json",
     "mean-ranks": "tripleaudit claims",
@@ -40,6 +42,8 @@ COLUMNS: Final = {
     "command": "Made by",
 }
 """Key of :func:`summarise` -> column of the table."""
+
+SHORT_COLUMNS: Final = ("printed", "here", "outcome")
 
 
 def command_of(claim: Claim) -> str:
@@ -76,18 +80,25 @@ def summarise(verdict: Verdict) -> dict[str, str]:
     }
 
 
-def claims_table(verdicts: Sequence[Verdict]) -> Table:
-    """Return the table of all claims."""
+def claims_table(verdicts: Sequence[Verdict], is_short: bool = False) -> Table:
+    """Return the table of all claims.
+
+    Args:
+        verdicts: on all claims.
+        is_short: whether to show only claims that hold or do not, in few columns.
+    """
+    shown = [verdict for verdict in verdicts if not is_short or verdict.verdict in DECIDED]
+    columns = {key: COLUMNS[key] for key in (SHORT_COLUMNS if is_short else COLUMNS)}
     rows = []
-    for verdict in verdicts:
+    for verdict in shown:
         summary = summarise(verdict)
         summary["outcome"] = outcome(verdict)
-        cells = [Cell(text=summary[key] or "–") for key in COLUMNS]
+        cells = [Cell(text=summary[key] or "–") for key in columns]
         rows.append(Row(verdict.claim.statement, cells, verdict.claim.paper))
-    columns = [Column(label) for label in COLUMNS.values()]
+    labels = [Column(label) for label in columns.values()]
     caption = f"Claims of the four papers: {count(verdicts)}."
-    notes = [*NOTES, *contradictions(verdicts)]
-    return Table("claims", caption, columns, rows, "Claim", "Paper", notes)
+    notes = [] if is_short else [*NOTES, *contradictions(verdicts)]
+    return Table("claims", caption, labels, rows, "Claim", "Paper", notes)
 
 
 def outcome(verdict: Verdict) -> str:
@@ -98,7 +109,9 @@ def outcome(verdict: Verdict) -> str:
 def count(verdicts: Sequence[Verdict]) -> str:
     """Return how many claims have each verdict."""
     counts = Counter(verdict.verdict for verdict in verdicts)
-    return ", ".join(f"{counts[name]} {name}" for name in VERDICTS if counts[name])
+    return ", ".join(
+        f"{counts[name]} {PLURALS.get(name, name)}" for name in VERDICTS if counts[name]
+    )
 
 
 def contradictions(verdicts: Iterable[Verdict]) -> list[str]:
