@@ -119,22 +119,3 @@ def test_the_table_has_false_triples_by_kind_with_the_lookup(tmp_path, kept):
         list(load_counts(tmp_path / "0.csv").names) == list(mine.names) and mine.names[-1] is None
     )
     kept("tables/co-occurrence.md", told(table))
-
-    def answer(*places: int) -> str:
-        """Return what is said of some of the sentences alone."""
-        some = {"exact-string": mine.counts["exact-string"][[*places]]}
-        ids, names = ([known[n] for n in places] for known in (mine.ids, mine.names))
-        counts = SentenceCounts(mine.keys, ids, [None] * len(ids), some, (), names)
-        return build_table("co-occurrence", tables_of(tmp_path, [counts])).answer
-
-    tempted = [
-        (30, "200.0", "a pair seen in training"),
-        (20, "133.3", "two names that a relation joins"),
-    ]
-    for seen, shown, held in tempted:
-        places = [
-            n for n in range(161) if n // 4 < (seen, 40, 40, 30)[n % 4]
-        ]  # of 40 each, and as few as suffice
-        said = answer(*places)
-        assert f"mine (Demo, trained NZ) says {shown} [" in said and f"that hold {held} and" in said
-    assert answer(*range(8)).endswith("for a conclusion, which takes 30.")

@@ -89,6 +89,8 @@ def test_a_validation_set_that_is_the_test_set_is_noted(tmp_path, monkeypatch, c
 def test_an_empty_file_is_said_in_the_plan_whatever_its_format(
     tmp_path, monkeypatch, capsys, format
 ):
+    if format == "docbin":
+        pytest.importorskip("spacy")
     monkeypatch.chdir(tmp_path)
     for name in ("train", "valid", "test"):
         (tmp_path / name).write_bytes(b"" if name == "test" else b"[1]\n")

@@ -25,6 +25,7 @@ def study(**changes) -> Study:
 
 
 def test_an_extractor_from_outside_the_project(tmp_path):
+    pytest.importorskip("torch")
     file = tmp_path / "mine.py"
     with pytest.raises(UserError, match="own_extractors/mine: .*mine.py: no such file"):
         study(own_extractors={"mine": f"{file}:Mine"}, extractors={"mine": {}})

@@ -30,6 +30,7 @@ def test_other_text_is_no_number() -> None:
 def test_an_own_extractor_whose_name_is_not_its_key_is_refused_before_anything_runs(
     tmp_path,
 ) -> None:
+    pytest.importorskip("torch")
     file = tmp_path / "mine.py"
     file.write_text(
         "from tripleaudit.extractors.casrel import CasRel\n\n\nclass Mine(CasRel):\n    name = 'broken'\n"
