@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import tripleaudit
 from tripleaudit.cli import main
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence, Span, Triple
@@ -22,6 +23,9 @@ SENTENCES = [
     Sentence("b", "Nothing .", ()),
     Sentence("c", 'Ann said " yes " to Ben', (Triple(ANN, "told", BEN), Triple(BEN, "heard", ANN))),
 ]
+FORMAT_OF = {
+    "csv": "records", "parquet": "records", "spert": "entity-relation", "tplinker": "triple-list-spans",
+}  # fmt: skip
 
 
 def exported(tmp_path: Path, form: str, sentences: list[Sentence]) -> Path:
@@ -33,12 +37,14 @@ def exported(tmp_path: Path, form: str, sentences: list[Sentence]) -> Path:
 
 @pytest.mark.parametrize("form", ["datasets", *WRITERS])
 def test_a_form_is_read_back(tmp_path: Path, form: str) -> None:
+    if form == "docbin":
+        pytest.importorskip("spacy")
     corpus = read_corpus(exported(tmp_path, form, SENTENCES))
-    assert corpus.report.format == {"csv": "records", "parquet": "records"}.get(form, form)
+    assert corpus.report.format == FORMAT_OF.get(form, form)
     assert [(s.text, s.triples) for s in corpus.sentences] == [
         (s.text, s.triples) for s in SENTENCES
     ]
-    if form != "brat":  # where a sentence is a line
+    if form not in ("brat", "dygie", "docbin"):  # which have names of their own, or none
         assert [s.id for s in corpus.sentences] == ["a", "b", "c"]
 
 
@@ -79,3 +85,74 @@ def test_csv_has_every_column_in_every_row_and_no_empty_entity(tmp_path):
     empty = Triple(Span(None, None, ""), "r", ANN)
     with pytest.raises(UserError, match="an entity of e is an empty string"):
         write_csv(tmp_path / "a.csv", [Sentence("e", "Ann", (empty,))])
+
+
+TOUCHING = Sentence(
+    "t",
+    "\U0001f600 Ada's (Delta)  leads, Ada",
+    (Triple(Span(2, 5, "Ada"), "leads", Span(9, 14, "Delta")),),
+)
+
+
+@pytest.mark.parametrize("form", ["tplinker", "label-studio", "docbin", "jsonl", "triple-list"])
+def test_texts_with_entities_that_touch_marks_are_read_back(tmp_path: Path, form: str) -> None:
+    if form == "docbin":
+        pytest.importorskip("spacy")
+    (sentence,) = read_corpus(exported(tmp_path, form, [TOUCHING])).sentences
+    assert (sentence.text, sentence.triples) == (TOUCHING.text, TOUCHING.triples)
+
+
+@pytest.mark.parametrize("form", ["spert", "dygie"])
+def test_forms_of_tokens_split_at_entities(tmp_path: Path, form: str) -> None:
+    save_sentences(tmp_path / "in.jsonl", [TOUCHING])
+    result = tripleaudit.export(tmp_path / "in.jsonl", tmp_path / "out.json", to=form)
+    assert list(result.losses.values()) == [1]
+    (sentence,) = read_corpus(result.path).sentences
+    assert "".join(sentence.text.split()) == "".join(TOUCHING.text.split())
+    assert [triple.strings for triple in sentence.triples] == [("Ada", "leads", "Delta")]
+    scores = tripleaudit.score(tmp_path / "in.jsonl", result.path, bootstrap=0)
+    assert scores.micro.f1 == 1
+
+
+OVERLAPPING = Sentence(
+    "o",
+    "Ann Lee met Ben",
+    (
+        Triple(Span(0, 7, "Ann Lee"), "met", Span(12, 15, "Ben")),
+        Triple(Span(0, 3, "Ann"), "met", Span(12, 15, "Ben")),
+    ),
+)
+WITHOUT_POSITION = Sentence("a", "Ann left", (Triple(Span(None, None, "Anna"), "left", ANN),))
+
+
+@pytest.mark.parametrize(
+    ("form", "sentence", "kept"),
+    [
+        ("spert", WITHOUT_POSITION, 0),
+        ("dygie", WITHOUT_POSITION, 0),
+        ("tplinker", WITHOUT_POSITION, 0),
+        ("label-studio", WITHOUT_POSITION, 0),
+        ("docbin", OVERLAPPING, 1),
+        ("spert", OVERLAPPING, 2),
+        ("label-studio", OVERLAPPING, 2),
+    ],
+)
+def test_what_a_form_cannot_hold_is_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture, form: str, sentence: Sentence, kept: int
+) -> None:
+    if form == "docbin":
+        pytest.importorskip("spacy")
+    save_sentences(tmp_path / "in.jsonl", [sentence])
+    out = tmp_path / f"out{WRITERS[form][0]}"
+    assert main(["export", str(tmp_path / "in.jsonl"), "--to", form, "--out", str(out)]) == 0
+    printed = capsys.readouterr().out
+    assert ("left out" in printed) == (kept < len(sentence.triples))
+    assert len(read_corpus(out).sentences[0].triples) == kept
+
+
+def test_rows_in_memory_are_exported(tmp_path: Path) -> None:
+    rows = [{"text": "Ann met Ben .", "triples": [("Ann", "met", "Ben")]}]
+    result = tripleaudit.export(rows, tmp_path / "out.json", to="spert")
+    assert (result.sentences, result.triples, dict(result.losses)) == (1, 1, {})
+    with pytest.raises(UserError, match="unknown form 'spertt'"):
+        tripleaudit.export(rows, tmp_path / "out.json", to="spertt")

@@ -261,20 +261,9 @@ CASES: dict[str, tuple[dict, object]] = {
         (3, 1, {"other_splits": 1}),
     ),
     "rows of one split": (cells([*HEAD, "split"], [*GOOD, "train"], ["It rains", "", "", "", "train"]), (2, 1, {})),
-    "a negated triple": (triple(negated=True), (1, 1, {"attributes": 1})),
-    "a triple that is not negated": (triple(negated=False, qualifiers={}, status="accepted"), (1, 1, {})),
-    "a negative polarity": (triple(polarity="negative"), (1, 1, {"attributes": 1})),
-    "a rejected triple": (triple(status="Rejected"), (1, 1, {"attributes": 1})),
-    "a triple that does not hold": (triple(valid=False), (1, 1, {"attributes": 1})),
     "a triple with qualifiers": (triple(qualifiers={"since": "1999"}), (1, 1, {"attributes": 1})),
-    "pairs with a label of 0 or 1": (
-        cells([*HEAD, "label"], [*GOOD, "0"], ["Bo leads", "Bo", "leads", "Bo", "1"]), (2, 2, {"attributes": 1}),
-    ),
     "a row that failed": (rows(ROW, {"text": "It", "triples": [], "error": "timeout"}), (2, 1, {"failed_rows": 1})),
     "a rejected row": (rows({**ROW, "answer": "reject"}, {**ROW, "answer": "accept"}), (2, 2, {"failed_rows": 1})),
-    "an answer that was cut": (
-        rows({"text": TEXT, "triples": [], "finish_reason": "length"}), (1, 0, {"failed_rows": 1}),
-    ),
     "predictions next to the gold": (rows({**ROW, "predicted": []}), (1, 1, {"predictions_beside": 1})),
     "gold next to the predictions": (rows({**ROW, "gold": ROW["triples"]}), (1, 1, {"second_lists": 1})),
     "marks of entities": (

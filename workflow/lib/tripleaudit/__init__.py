@@ -1,7 +1,7 @@
 """tripleaudit: audit relational-triple extraction, from raw corpus to paper-style tables.
 
-In Python: :func:`score`, :func:`audit`, :func:`check`, :func:`claims`, :func:`compare`, :func:`which` and
-:func:`load` (:mod:`tripleaudit.api`).
+In Python: :func:`score`, :func:`audit`, :func:`check`, :func:`claims`, :func:`compare`, :func:`which`,
+:func:`export` and :func:`load` (:mod:`tripleaudit.api`).
 """
 
 import importlib
@@ -12,12 +12,13 @@ if TYPE_CHECKING:
     from tripleaudit.api.check import check
     from tripleaudit.api.claims import claims
     from tripleaudit.api.compare import compare
+    from tripleaudit.api.export import export
     from tripleaudit.api.load import load
     from tripleaudit.api.score import score
     from tripleaudit.api.which import which
 
 __version__ = "0.3.0"
-__all__ = ["audit", "check", "claims", "compare", "load", "score", "which"]
+__all__ = ["audit", "check", "claims", "compare", "export", "load", "score", "which"]
 
 
 def __getattr__(name: str) -> Any:

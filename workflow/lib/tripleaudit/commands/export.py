@@ -1,12 +1,13 @@
-"""``tripleaudit export``: corpora of any format as a Hugging Face ``DatasetDict``, CSV, Parquet,
-brat or DocRED.
+"""``tripleaudit export``: corpora of any format in the form of another program.
+
+A single FILE becomes one file; ``SPLIT=FILE`` for each split becomes a folder.
 """
 
 import argparse
 
 from tripleaudit.core.arguments import add_reading, named
 
-HELP = "save corpora as a Hugging Face DatasetDict, JSON lines, CSV, Parquet, brat or DocRED"
+HELP = "convert corpora into the form of another program"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -15,22 +16,49 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "splits",
         nargs="+",
-        metavar="SPLIT=FILE",
-        help="for example train=train.jsonl test=test.jsonl",
+        metavar="FILE",
+        help="a file, or several splits as in train=train.jsonl test=test.jsonl",
     )
     add_reading(parser, "all files")
     parser.add_argument(
-        "--to", default="datasets", choices=("datasets", *WRITERS), help="form (default: datasets)"
+        "--to",
+        default="datasets",
+        choices=("datasets", *WRITERS),
+        help="form (default: datasets, which requires splits)",
     )
     parser.add_argument("--occurrence", default="first", choices=("first", "all", "given"))
-    parser.add_argument("--out", required=True, metavar="FOLDER", help="folder to create")
+    parser.add_argument(
+        "--out",
+        required=True,
+        metavar="PATH",
+        help="the file to write, or for splits a folder that does not exist yet",
+    )
 
 
 def run(args: argparse.Namespace) -> None:
+    from tripleaudit.api.export import export
+    from tripleaudit.core.errors import UserError
+    from tripleaudit.corpora.readers.records import parse_columns
+
+    if len(args.splits) > 1 or "=" in args.splits[0]:
+        _export_splits(args)
+        return
+    if args.to == "datasets":
+        raise UserError(
+            f"--to datasets: a data set has splits; expected SPLIT=FILE, such as train={args.splits[0]}"
+        )
+    columns = parse_columns(args.column)
+    options = {"format": args.format, "columns": columns, "occurrence": args.occurrence}
+    print(export(args.splits[0], args.out, args.to, **options))
+
+
+def _export_splits(args: argparse.Namespace) -> None:
+    """Write a folder with one file for each split, or a data set of Hugging Face."""
     import tempfile
     from pathlib import Path
 
     from tripleaudit.core.errors import UserError
+    from tripleaudit.corpora.exports import Losses
     from tripleaudit.corpora.readers import read_corpus
     from tripleaudit.corpora.readers.records import parse_columns
     from tripleaudit.corpora.writers import WRITERS, to_dataset_dict
@@ -46,6 +74,7 @@ def run(args: argparse.Namespace) -> None:
         name: read_corpus(path, args.format, args.occurrence, columns=columns).sentences
         for name, path in splits.items()
     }
+    losses = Losses()
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as work:
         if args.to == "datasets":
@@ -53,9 +82,9 @@ def run(args: argparse.Namespace) -> None:
         else:
             ending, write = WRITERS[args.to]
             for name, sentences in corpora.items():
-                write(Path(work) / "data" / f"{name}{ending}", sentences)
+                losses += write(Path(work) / "data" / f"{name}{ending}", sentences) or Losses()
         Path(f"{work}/data").replace(out)
-    print(
-        f"{out}: "
-        + ", ".join(f"{name} {len(sentences)} sentences" for name, sentences in corpora.items())
-    )
+    sizes = [f"{name} {len(sentences)} sentences" for name, sentences in corpora.items()]
+    print(f"{out}: {', '.join(sizes)}")
+    for loss, count in losses.items():
+        print(f"  {count} {loss}")

@@ -206,12 +206,18 @@ class CorpusFormat(Descriptor):
             must be named.
         keys: of every object of the format, where it consists of objects; a refusal names formats
             that come near.
+        rows_without_texts: ``(path, columns) -> (where, row)`` of files whose triples may stand
+            without texts, as predictions do that go by id or by order; None for other formats.
+        read_with_gold: ``(path, gold path) -> Iterator[RawSentence]`` of predictions that point
+            into the gold file; None for other formats.
     """
 
     read: Callable[..., Iterator[Any]]
     options: tuple[str, ...] = ()
     detects: Callable[[Any], bool] | None = None
     keys: tuple[str, ...] = ()
+    rows_without_texts: Callable[..., Iterator[Any]] | None = None
+    read_with_gold: Callable[..., Iterator[Any]] | None = None
 
 
 TABLES: Final = Registry(TableSpec, "table", "tripleaudit.tables.builders.*")
@@ -224,4 +230,9 @@ EXTRACTORS: Final = Registry(
 PROTOCOLS: Final = Registry(ProtocolSpec, "protocol", "tripleaudit.protocols.*")
 MATCHINGS: Final = Registry(MatchingRule, "matching rule", "tripleaudit.scoring.matching")
 SYSTEM_KINDS: Final = Registry(SystemKind, "kind of system", "tripleaudit.systems.*")
-FORMATS: Final = Registry(CorpusFormat, "corpus format", "tripleaudit.corpora.readers.*")
+FORMATS: Final = Registry(
+    CorpusFormat,
+    "corpus format",
+    "tripleaudit.corpora.readers.*",
+    "tripleaudit.llm.stored_answers",
+)

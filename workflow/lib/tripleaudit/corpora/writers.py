@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import atomic_write, write_json
+from tripleaudit.corpora import exports
 from tripleaudit.corpora.model import Sentence, Span
 from tripleaudit.corpora.store import save_sentences
 
@@ -192,11 +193,17 @@ def _position(path: Path, sentence: Sentence, span: Span) -> tuple[int, int]:
     return span.start, span.end
 
 
-WRITERS: Mapping[str, tuple[str, Callable[[Path, Sequence[Sentence]], None]]] = {
+WRITERS: Mapping[str, tuple[str, Callable[[Path, Sequence[Sentence]], exports.Losses | None]]] = {
     "jsonl": (".jsonl", save_sentences),
     "csv": (".csv", write_csv),
     "parquet": (".parquet", write_parquet),
     "brat": (".ann", write_brat),
     "docred": (".json", write_docred),
+    "spert": (".json", exports.write_spert),
+    "dygie": (".jsonl", exports.write_dygie),
+    "triple-list": (".json", exports.write_triple_list),
+    "tplinker": (".json", exports.write_tplinker),
+    "label-studio": (".json", exports.write_label_studio),
+    "docbin": (".spacy", exports.write_docbin),
 }
-"""Form -> how its files end, and the function that writes one."""
+"""Form -> how its files end, and the function that writes one and returns what was lost."""

@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.core.descriptors import FORMATS, CorpusFormat
 from tripleaudit.core.errors import UserError
-from tripleaudit.corpora.corpus import build_corpus
+from tripleaudit.corpora.corpus import build_corpus, with_left_out
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.corpora.readers import detect_format, read_corpus
+from tripleaudit.corpora.readers import detect_format, read_corpus, resolve_format
 from tripleaudit.corpora.readers.given import Given
-from tripleaudit.corpora.readers.rdf import is_rdf, read_any, rows
 from tripleaudit.corpora.readers.records import PREDICTED_TRIPLES, Mapped
-from tripleaudit.corpora.readers.row_files import Probe, Row
+from tripleaudit.corpora.readers.row_files import Probe, Row, Rows, read_rows
 from tripleaudit.corpora.readers.side import Side, has_both_sides, with_side
 from tripleaudit.corpora.remarks import say
 
@@ -54,12 +54,15 @@ def load_pair(
     right = load_side(gold, "truth", format, columns)
     if isinstance(predictions, Given):
         predictions.gold = right
-    if predicted_columns or predicted_format != "auto":
+    is_file = not isinstance(predictions, Given)
+    if is_file and (reader := _reader_with_gold(predictions, predicted_format)):
+        guess = _read_with_gold(reader, predictions, gold)
+    elif is_file and without_texts(predictions, False, predicted_format, predicted_columns):
+        guess = _completed(predictions, right, predicted_format, predicted_columns)
+    elif predicted_columns or predicted_format != "auto":
         guess = read_corpus(
             predictions, predicted_format, columns=predicted_columns, side="predict"
         ).sentences
-    elif not isinstance(predictions, Given) and without_texts(predictions):
-        guess = _completed(predictions, right)
     else:
         guess = load_side(predictions, "predict", format, columns)
     if missing == "empty":
@@ -72,24 +75,66 @@ def load_pair(
     return right, align(right, guess, str(gold), str(predictions))
 
 
-def without_texts(path: str | Path, ids: bool = False) -> bool:
-    """Whether a file has rows of triples without texts, as programs answer and some packages dump
-    their graphs.
+def _reader_with_gold(path: str | Path, format: str) -> CorpusFormat | None:
+    """Return the format of predictions that point into their gold file, None for others."""
+    name = _recognised_format(Path(path)) if format == "auto" else format
+    spec = FORMATS.get(name)
+    return spec if spec is not None and spec.read_with_gold is not None else None
+
+
+def _read_with_gold(
+    reader: CorpusFormat, path: str | Path | Given, gold: str | Path | Given
+) -> list[Sentence]:
+    """Return the predictions of a file that points into its gold file."""
+    if isinstance(gold, Given):
+        raise UserError(f"{path}: points into the file of the gold set; expected that as a path")
+    assert reader.read_with_gold is not None
+    raw = with_left_out(reader.read_with_gold(Path(str(path)), Path(gold)), path)
+    corpus = build_corpus(raw, source=str(path), format=reader.name)
+    say(corpus.report)
+    return corpus.sentences
+
+
+def without_texts(
+    path: str | Path,
+    ids: bool = False,
+    format: str = "auto",
+    columns: Mapping[str, str] | None = None,
+) -> bool:
+    """Return whether a file has rows of triples without texts.
+
+    Programs answer so, and some packages dump their graphs so.
 
     Args:
         path: of a file.
         ids: the rows need ids, and their triples under that name.
+        format: of the file; ``auto`` recognises it from the content.
+        columns: which column of the file is what.
     """
     path = Path(path)
     if path.suffix == ".zip" or not path.exists():
         return False
-    if is_rdf(Probe(path)):
-        return any("text" not in row and (not ids or "id" in row) for _, row in rows(path))
-    if path.is_dir() or _is_recognised(path):
+    name = _recognised_format(path, format, columns)
+    if name:
+        rows = FORMATS[name].rows_without_texts
+        if rows is None:
+            return False
+        found = (row for _, row in rows(path, columns))
+        return any("text" not in row and (not ids or "id" in row) for row in found)
+    if path.is_dir() or columns or format != "auto":
         return False
     row, mapped = with_side(Probe(path).row, "predict"), Mapped(predicts=True)
     triples = row.get("triples") if ids else mapped.find(row, "triples")
     return isinstance(triples, list) and mapped.lacks(row) == ["text"] and (not ids or "id" in row)
+
+
+def rows_without_texts(
+    path: str | Path, format: str = "auto", columns: Mapping[str, str] | None = None
+) -> Rows:
+    """Yield the rows of a file for which :func:`without_texts` is true."""
+    name = _recognised_format(Path(path), format, columns)
+    rows = FORMATS[name].rows_without_texts if name else None
+    return rows(Path(path), columns) if rows else read_rows(path)
 
 
 def holds_gold(path: str | Path) -> bool:
@@ -98,18 +143,22 @@ def holds_gold(path: str | Path) -> bool:
     return path.is_file() and path.suffix != ".zip" and has_both_sides(Probe(path).row)
 
 
-def _is_recognised(path: Path) -> bool:
-    """Return whether a file is in a format that may have its texts elsewhere than in a column,
-    as DyGIE++.
-    """
+def _recognised_format(
+    path: Path, format: str = "auto", columns: Mapping[str, str] | None = None
+) -> str:
+    """Return the name of the format of a file, the empty string where none fits."""
     try:
-        detect_format(path)
+        return resolve_format(path, format, columns)
     except UserError:
-        return False
-    return True
+        return ""
 
 
-def _completed(path: str | Path, gold: Sequence[Sentence]) -> list[Sentence]:
+def _completed(
+    path: str | Path | Given,
+    gold: Sequence[Sentence],
+    format: str = "auto",
+    columns: Mapping[str, str] | None = None,
+) -> list[Sentence]:
     """Return the sentences of the gold with what a file without texts says under their ids, or else
     in their order.
 
@@ -118,7 +167,8 @@ def _completed(path: str | Path, gold: Sequence[Sentence]) -> list[Sentence]:
             each sentence.
     """
     side = Side("predict", path, PREDICTED_TRIPLES)
-    listed, mapped = list(side.rows(read_any(path))), Mapped(predicts=True)
+    rows = rows_without_texts(str(path), format, columns)
+    listed, mapped = list(side.rows(rows)), Mapped(predicts=True)
     named = all(isinstance(row, dict) and row.get("id") is not None for _, row in listed)
     if not named and len(listed) != len(gold):
         raise UserError(

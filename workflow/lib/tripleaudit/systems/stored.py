@@ -10,10 +10,15 @@ from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.corpus import RawSentence, RawTriple, build_corpus
 from tripleaudit.corpora.model import Sentence, Triple
 from tripleaudit.corpora.readers import read_corpus
-from tripleaudit.corpora.readers.rdf import read_any
 from tripleaudit.corpora.readers.records import PREDICTED_TRIPLES
 from tripleaudit.corpora.readers.side import Side
-from tripleaudit.scoring.sides import folded, load_side, partners, without_texts
+from tripleaudit.scoring.sides import (
+    folded,
+    load_side,
+    partners,
+    rows_without_texts,
+    without_texts,
+)
 from tripleaudit.systems.queries import Answered, Answers, Query
 
 
@@ -27,13 +32,8 @@ def answer(query: Query) -> Answered:
     files, settings = query.job["files"], query.settings
     format, columns = settings.get("format") or "auto", settings.get("columns")
     source = ", ".join(Path(path).name for path in files)
-    if (
-        files
-        and format == "auto"
-        and not columns
-        and all(without_texts(path, ids=True) for path in files)
-    ):
-        stored = _by_id(query, files, source)
+    if files and all(without_texts(path, True, format, columns) for path in files):
+        stored = _by_id(query, files, source, format, columns)
     elif columns:
         stored = _joined(
             {
@@ -64,7 +64,13 @@ def _joined(parts: Mapping[str, Sequence[Sentence]]) -> list[Sentence]:
     return [sentence for sentences in parts.values() for sentence in sentences]
 
 
-def _by_id(query: Query, files: Sequence[str], source: str) -> list[Sentence]:
+def _by_id(
+    query: Query,
+    files: Sequence[str],
+    source: str,
+    format: str,
+    columns: Mapping[str, str] | None,
+) -> list[Sentence]:
     """Return the sentences of the test set about which the files say something under their ids.
 
     Raises:
@@ -73,7 +79,7 @@ def _by_id(query: Query, files: Sequence[str], source: str) -> list[Sentence]:
     answers, wanted = Answers(query), {sentence.id for sentence in query.sentences}
     for path in files:
         side = Side("predict", path, PREDICTED_TRIPLES)
-        for where, row in side.rows(read_any(path)):
+        for where, row in side.rows(rows_without_texts(path, format, columns)):
             if not isinstance(row, dict) or str(row.get("id")) in wanted:
                 answers.add(row, where)
     return answers.sentences(source)

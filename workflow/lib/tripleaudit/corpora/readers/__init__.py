@@ -25,6 +25,7 @@ from tripleaudit.corpora.readers.side import has_both_sides
 from tripleaudit.corpora.remarks import say
 
 ANY_COLUMNS = "records"
+STORED_ANSWERS = "answers"
 
 
 def detect_format(path: str | Path) -> str:
@@ -124,6 +125,8 @@ def resolve_format(
         return format
     if not columns or columns.keys() == {"annotator"}:
         return detect_format(path)
+    if "answer" in columns:
+        return STORED_ANSWERS
     path = split_of(path)[0]
     folder = path.startswith("hub:") or Path(path).is_dir()
     return "datasets" if folder else ANY_COLUMNS

@@ -8,6 +8,8 @@ is its first mention; with occurrence ``all``, every pair of mentions is a posit
 ends inclusive; a sentence of the document is one sentence. SciERC, ACE05 and GENIA are spread in
 this form.
 
+``crossre``: ``{"doc_key", "sentence", "ner", "relations"}``, the same of one sentence.
+
 ``rebel``: ``{"context" or "text", "triplets": "<triplet> subject <subj> object <obj> relation
 …"}``, also as a model decodes it, with ``<s>`` and ``<pad>``, under ``generated_text`` or
 ``prediction``.
@@ -21,15 +23,18 @@ numbers, which is counted as malformed instead of refused.
 """
 
 import re
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.core.descriptors import CorpusFormat
 from tripleaudit.core.errors import UserError
-from tripleaudit.corpora.corpus import LeftOut
+from tripleaudit.corpora.corpus import LeftOut, RawSentence
 from tripleaudit.corpora.readers.common import items, load_json, read_objects, shown, take
 from tripleaudit.corpora.readers.form import form
-from tripleaudit.corpora.readers.row_files import Probe, Row, Rows, has
+from tripleaudit.corpora.readers.records import Mapped
+from tripleaudit.corpora.readers.row_files import Malformed, Probe, Row, Rows, has
 from tripleaudit.corpora.readers.side import Side
 
 
@@ -37,32 +42,52 @@ def documents(path: Path, side: Side, occurrence: str = "first") -> Rows:
     """Yield the documents; ids are their titles. One without ``labels``, as in the blind test
     set, is left out.
     """
-    for where, value in side.rows(read_objects(path)):
+    yield from _with_links(side.rows(read_objects(path)), occurrence)
+
+
+def _with_links(rows: Rows, occurrence: str) -> Rows:
+    """Yield documents with their labels as links between mentions."""
+    for where, value in rows:
         if value.get("labels") is None:
             yield where, LeftOut("without_labels", where)
             continue
-        parts, labels = items(value, "sents", list, where), items(value, "labels", dict, where)
+        parts, labels = items(value, "sents", list, where), take(value, "labels", list, where)
         entities = [
-            _mentions(found, parts, where) for found in items(value, "vertexSet", list, where)
+            _mentions(mentions, parts, where) for mentions in items(value, "vertexSet", list, where)
         ]
-        links = []
+        links: list[Any] = []
         for label in labels:
-            ends = [take(label, key, int, where) for key in ("h", "t")]
-            if not max(ends) < len(entities) or min(ends) < 0:
-                raise UserError(
-                    f"{where}: a label points to entity {max(ends)}, expected one of {len(entities)}"
-                )
-            pairs = list(product(*(entities[end] for end in ends)))
-            relation = take(label, "r", str, where)
-            links += [
-                {"h": h, "r": relation, "t": t}
-                for h, t in (pairs if occurrence == "all" else pairs[:1])
-            ]
+            try:
+                links += _links_of_label(label, entities, where, occurrence)
+            except UserError as error:
+                links.append(Malformed(label, str(error)))
         row = {
             "title": take(value, "title", str, where),
             "tokens": [token for part in parts for token in part],
+            "links": links,
         }
-        yield where, Row({**row, "links": links}, listed=len(labels))
+        left_out = value.left_out if isinstance(value, Row) else []
+        yield where, Row(row, left_out, listed=len(labels))
+
+
+def _links_of_label(
+    label: Any, entities: list[list[dict[str, Any]]], where: str, occurrence: str
+) -> list[dict[str, Any]]:
+    """Return a label as pairs of mentions: the first one, or with occurrence ``all`` every one."""
+    if not isinstance(label, dict):
+        raise UserError(f"{where}: 'labels' holds {shown(label)}, expected an object")
+    head = take(label, "h", int, where)
+    tail = take(label, "t", int, where)
+    if not (0 <= head < len(entities) and 0 <= tail < len(entities)):
+        wrong = tail if 0 <= head < len(entities) else head
+        raise UserError(
+            f"{where}: a label points to entity {wrong}, expected one of {len(entities)}"
+        )
+    relation = take(label, "r", str, where)
+    pairs = list(product(entities[head], entities[tail]))
+    if occurrence != "all":
+        pairs = pairs[:1]
+    return [{"h": subject, "r": relation, "t": object_} for subject, object_ in pairs]
 
 
 def _mentions(found: list[Any], parts: list[list[Any]], where: str) -> list[dict[str, Any]]:
@@ -90,47 +115,78 @@ def _mentions(found: list[Any], parts: list[list[Any]], where: str) -> list[dict
 
 
 def parts_of(path: Path, side: Side) -> Rows:
-    """Yield the sentences of documents; ids are the document's key and the sentence's position
-    in it.
+    """Yield the sentences of documents.
+
+    Ids are the document's key and the sentence's position in it.
     """
     for where, value in side.rows(read_objects(path)):
-        name, begin = take(value, "doc_key", str, where), 0
+        name = take(value, "doc_key", str, where)
         if value.get("relations") is None:
             yield where, LeftOut("without_labels", where)
             continue
-        relations, ner = (
-            items(value, key, list, where) if value.get(key) else [] for key in ("relations", "ner")
-        )
-        if side.predicts and "predicted_relations" in value and "predicted_ner" not in value:
-            ner = []  # the types of the gold are no predictions
+        relations, ner = _annotations(value, side, where)
         left_out = value.left_out if isinstance(value, Row) else []
-        parts = items(value, "sentences", list, where)
-        for key, found in (("relations", relations), ("ner", ner)):
-            if found and len(found) != len(parts):
-                raise UserError(
-                    f"{where}: {len(found)} lists of {key!r} for {len(parts)} sentences; expected one for each"
-                )
-        for number, tokens in enumerate(parts):
+        begin = 0
+        for number, tokens in enumerate(items(value, "sentences", list, where)):
             here = f"{where} sentence {number}"
-            entities = [_edges(one, 2, here) for one in ner[number]] if ner else []
-            types = {str(one[:2]): one[2] for one in entities}
-            links = []
-            for one in relations[number] if relations else []:
-                edges, relation = _edges(one, 4, here), one[4]
-                pairs = edges[:2], edges[2:4]
-                (s, se), (o, oe) = ([edge - begin for edge in pair] for pair in pairs)
-                st, ot = (types.get(str(pair)) for pair in pairs)
-                links.append(
-                    {"s": s, "se": se, "st": st, "r": relation, "o": o, "oe": oe, "ot": ot}
-                )
+            links = _links(relations[number], ner[number], begin, here)
             yield here, Row({"id": f"{name}-{number}", "tokens": tokens, "links": links}, left_out)
             left_out = []
             begin += len(tokens)
 
 
+def single_sentences(path: Path, side: Side) -> Rows:
+    """Yield the rows of CrossRE, each of one sentence."""
+    for where, value in side.rows(read_objects(path)):
+        tokens = items(value, "sentence", str, where)
+        ner = items(value, "ner", list, where)
+        links = _links(take(value, "relations", list, where), ner, 0, where)
+        left_out = value.left_out if isinstance(value, Row) else []
+        row = {"id": take(value, "doc_key", str, where), "tokens": tokens, "links": links}
+        yield where, Row(row, left_out)
+
+
+def _annotations(
+    value: dict[str, Any], side: Side, where: str
+) -> tuple[list[list[Any]], list[list[Any]]]:
+    """Return the relations and the entities of a document, a list for each sentence."""
+    parts = items(value, "sentences", list, where)
+    by_key: dict[str, list[list[Any]]] = {}
+    for key in ("relations", "ner"):
+        lists = items(value, key, list, where) if value.get(key) else []
+        if lists and len(lists) != len(parts):
+            raise UserError(
+                f"{where}: {len(lists)} lists of {key!r} for {len(parts)} sentences; expected one for each"
+            )
+        by_key[key] = lists or [[] for _ in parts]
+    if side.predicts and "predicted_relations" in value and "predicted_ner" not in value:
+        by_key["ner"] = [[] for _ in parts]  # the types of the gold are no predictions
+    return by_key["relations"], by_key["ner"]
+
+
+def _links(relations: list[Any], ner: list[Any], begin: int, where: str) -> list[Any]:
+    """Return the relations of one sentence, which begins at a token of its document."""
+    types = {}
+    for entity in ner:
+        edges = _edges(entity, 2, where)
+        types[tuple(edges[:2])] = edges[2]
+    links: list[Any] = []
+    for relation in relations:
+        try:
+            start, end, object_start, object_end, name = _edges(relation, 4, where)[:5]
+        except UserError as error:
+            links.append(Malformed(relation, str(error)))
+            continue
+        link = {"s": start - begin, "se": end - begin, "st": types.get((start, end)), "r": name}
+        link |= {"o": object_start - begin, "oe": object_end - begin}
+        link["ot"] = types.get((object_start, object_end))
+        links.append(link)
+    return links
+
+
 def _edges(value: Any, count: int, where: str) -> list[Any]:
     """Return a list of so many positions and a name, checked; scores may stand behind."""
-    kinds = [type(each) for each in value[: count + 1]] if isinstance(value, list) else []
+    kinds = [type(item) for item in value[: count + 1]] if isinstance(value, list) else []
     if kinds != [int] * count + [str]:
         what, positions = "an entity" if count == 2 else "a relation", "start, end, " * (count // 2)
         raise UserError(f"{where}: {what} is {shown(value)}, expected [{positions}type]")
@@ -144,38 +200,98 @@ _SPECIAL = re.compile(r"</?s>|<pad>")  # what a tokenizer leaves of a decoded ou
 
 def linearised(row: dict[str, Any], where: str) -> dict[str, Any]:
     """Return a row of REBEL with its linearised triples as lists."""
-    triples = []
-    said = take(row, next((key for key in REBEL_SAID if key in row), "triplets"), str, where)
-    outside, *groups = _SPECIAL.sub(" ", said).split("<triplet>")
-    left_out = [LeftOut("outside_marks", f"{where}: {shown(said)}")] * bool(outside.strip())
-    for group in groups:
-        subject, *rest = group.split("<subj>")
-        if not rest and subject.strip():
-            raise UserError(
-                f"{where}: {shown(group)} has no '<subj> object <obj> relation' after its subject"
-            )
-        for part in rest:
-            object_, mark, relation = part.partition("<obj>")
-            if not mark or not relation.strip():
-                raise UserError(
-                    f"{where}: {shown(group)} has no '<obj> relation' after its '<subj> object'"
-                )
-            triples.append([subject.strip(), relation.strip(), object_.strip()])
+    key = next((key for key in REBEL_SAID if key in row), "triplets")
+    answer = take(row, key, str, where)
+    outside, *groups = _SPECIAL.sub(" ", answer).split("<triplet>")
+    left_out = [*row.left_out] if isinstance(row, Row) else []
+    if outside.strip():
+        left_out.append(LeftOut("outside_marks", f"{where}: {shown(answer)}"))
+    triples = [triple for group in groups for triple in _triples_of_group(group, where)]
     return Row({**row, "triples": triples}, left_out)
+
+
+def _triples_of_group(group: str, where: str) -> list[Any]:
+    """Return the triples of ``subject <subj> object <obj> relation <subj> …``."""
+    subject, *rest = group.split("<subj>")
+    if not rest and subject.strip():
+        reason = f"{where}: {shown(group)} has no '<subj> object <obj> relation' after its subject"
+        return [Malformed(group, reason)]
+    triples: list[Any] = []
+    for part in rest:
+        object_, mark, relation = part.partition("<obj>")
+        if mark and relation.strip():
+            triples.append([subject.strip(), relation.strip(), object_.strip()])
+        else:
+            reason = f"{where}: {shown(group)} has no '<obj> relation' after its '<subj> object'"
+            triples.append(Malformed(group, reason))
+    return triples
 
 
 def _is_rebel(probe: Probe) -> bool:
     return any("<triplet>" in str(probe.value.get(key, "")) for key in REBEL_SAID)
 
 
+def results(path: Path, gold: Path) -> Iterator[RawSentence | LeftOut]:
+    """Yield the documents of a gold file with the labels of ``result.json``, as DocRED asks for it.
+
+    Raises:
+        UserError: the gold file is not DocRED's, which has the entities, or a title is unknown.
+    """
+    labels: dict[str, list[Any]] = {}
+    for where, item in read_objects(path):
+        label = {"h": item.get("h_idx"), "t": item.get("t_idx"), "r": item.get("r")}
+        labels.setdefault(take(item, "title", str, where), []).append(label)
+    if not DOCRED.detects or not DOCRED.detects(Probe(gold)):
+        raise UserError(
+            f"{path}: results of DocRED point into its documents; expected these as the gold file, got {gold}"
+        )
+    titles = {document.get("title") for _, document in read_objects(gold)}
+    unknown = [title for title in labels if title not in titles]
+    if unknown:
+        raise UserError(f"{path}: the title {unknown[0]!r} is of no document of {gold}")
+
+    def predicted() -> Rows:
+        for where, document in read_objects(gold):
+            yield where, {**document, "labels": labels.get(document["title"], [])}
+
+    documents_with_labels = _with_links(predicted(), "first")
+    yield from Mapped(DOCRED_COLUMNS, "form docred", declared=True, predicts=True).sentences(
+        documents_with_labels
+    )
+
+
+def _refuse_results(path: str | Path) -> Iterator[Any]:
+    raise UserError(
+        f"{path}: results of DocRED have no texts; expected as predictions next to DocRED's file, as in tripleaudit "
+        f"score dev.json {Path(path).name}"
+    )
+    yield
+
+
+DOCRED_RESULTS = CorpusFormat(
+    name="docred-results",
+    order=5.05,
+    read=_refuse_results,
+    keys=("title", "h_idx", "t_idx", "r"),
+    detects=has("title", "h_idx", "t_idx", "r"),
+    read_with_gold=results,
+)
+DOCRED_COLUMNS: dict[str, str] = {
+    "id": "title", "tokens": "tokens", "triples": "links",
+    "subject": "h.name", "relation": "r", "object": "t.name",
+    "subject_start": "h.start", "subject_end": "h.end", "subject_type": "h.type",
+    "object_start": "t.start", "object_end": "t.end", "object_type": "t.type",
+}  # fmt: skip
 DOCRED = form(
-    "docred", place=5.1, keys=("sents", "vertexSet"), rows=documents, id="title",
-    tokens="tokens", triples="links", subject="h.name", relation="r", object="t.name",
-    subject_start="h.start", subject_end="h.end", subject_type="h.type",
-    object_start="t.start", object_end="t.end", object_type="t.type",
+    "docred", place=5.1, keys=("sents", "vertexSet"), rows=documents, **DOCRED_COLUMNS,
 )  # fmt: skip
 DYGIE = form(
     "dygie", place=5.2, rows=parts_of, keys=("doc_key", "sentences", "relations"), detects=has("doc_key", "sentences"),
+    id="id", tokens="tokens", triples="links", relation="r", last="inclusive",
+    subject_start="s", subject_end="se", subject_type="st", object_start="o", object_end="oe", object_type="ot",
+)  # fmt: skip
+CROSSRE = form(
+    "crossre", place=5.25, rows=single_sentences, keys=("doc_key", "sentence", "ner", "relations"),
     id="id", tokens="tokens", triples="links", relation="r", last="inclusive",
     subject_start="s", subject_end="se", subject_type="st", object_start="o", object_end="oe", object_type="ot",
 )  # fmt: skip

@@ -38,6 +38,7 @@ def form(
     plain: Plain | None = None,
     none: tuple[str | None, ...] = (),
     predictions: tuple[str, ...] = (),
+    rows_without_texts: Callable[..., Rows] | None = None,
     **columns: str | tuple[str, ...],
 ) -> CorpusFormat:
     """Return the format of files whose rows have these columns.
@@ -57,6 +58,7 @@ def form(
         none: relations that say that there is none, which are counted.
         predictions: fields with a name such as ``predictions`` that ``rows`` or ``plain`` read
             themselves.
+        rows_without_texts: as of :class:`~tripleaudit.core.descriptors.CorpusFormat`.
         columns: role -> column (:class:`~tripleaudit.corpora.readers.records.Columns`).
 
     Raises:
@@ -100,4 +102,5 @@ def form(
         keys=keys,
         options=(*options, "side"),
         detects=detects or (has(*keys) if keys else None),
+        rows_without_texts=rows_without_texts,
     )

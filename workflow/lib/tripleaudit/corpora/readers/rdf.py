@@ -14,6 +14,7 @@ JSON-LD drops what no context explains.
 import json
 import logging
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, unquote
@@ -24,7 +25,7 @@ from tripleaudit.corpora.corpus import LeftOut
 from tripleaudit.corpora.readers.common import read_objects, shown, unique_keys
 from tripleaudit.corpora.readers.documents import REBEL_SAID
 from tripleaudit.corpora.readers.form import form
-from tripleaudit.corpora.readers.row_files import Probe, Row, Rows, read_rows
+from tripleaudit.corpora.readers.row_files import Probe, Row, Rows
 
 SYNTAX: Final = {"ttl": "turtle", "nt": "nt", "jsonld": "json-ld", "trig": "trig", "nq": "nquads"}
 FILE: Final = re.compile(rf"(.+)\.({'|'.join(SYNTAX)})(?:\.gz|\.zst)?")
@@ -151,9 +152,10 @@ def _explained(pairs: list[tuple[str, Any]], where: str, gone: list[LeftOut]) ->
     return value
 
 
-def rows(path: Path) -> Rows:
-    """Yield ``{"id", "triples"}`` of the sentences of a file or folder, with ``text`` where it
-    is known.
+def rows(path: Path, columns: Mapping[str, str] | None = None) -> Rows:
+    """Yield ``{"id", "triples"}`` of the sentences of a file or folder.
+
+    They have a ``text`` where it is known; ``columns`` has no meaning for RDF.
     """
     if not path.is_dir():
         yield from (
@@ -241,11 +243,6 @@ def is_rdf(probe: Probe) -> bool:
     )
 
 
-def read_any(path: str | Path) -> Rows:
-    """Yield the rows of RDF, or of any file with columns."""
-    return rows(Path(path)) if is_rdf(Probe(path)) else read_rows(path)
-
-
 def with_texts(path: Path) -> Rows:
     """Yield the rows of a corpus.
 
@@ -262,7 +259,7 @@ def with_texts(path: Path) -> Rows:
 
 
 RDF = form(
-    "rdf", place=5.4, predictions=("prediction",), rows=with_texts, detects=is_rdf,
+    "rdf", place=5.4, predictions=("prediction",), rows=with_texts, detects=is_rdf, rows_without_texts=rows,
     id="id", text="text", triples="triples", subject="subject", relation="relation", object="object",
     subject_type="subject_type", object_type="object_type",
 )  # fmt: skip

@@ -30,7 +30,7 @@ from tripleaudit.core.fields import Section, Text, among
 from tripleaudit.core.files import is_collection, read_jsonl
 from tripleaudit.corpora.corpus import MALFORMED, MISSING, LeftOut, RawSentence, RawTriple
 from tripleaudit.corpora.readers.common import read_objects, shown
-from tripleaudit.corpora.readers.row_files import ABSENT, Row, at, read_rows
+from tripleaudit.corpora.readers.row_files import ABSENT, Malformed, Row, at, read_rows
 from tripleaudit.corpora.readers.side import SIDES, Side, with_side
 from tripleaudit.corpora.words import cuts_word
 
@@ -44,21 +44,9 @@ ARGUMENT_ROLES = {
     for role in ("subject", "object", "entity")
 }
 """Roles of the fields next to an argument: its type and its span."""
-WITHDRAWN: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(
-        ("negated", "negation", "is_negated", "deleted", "rejected"), ("true", "1", "yes")
-    ),
-    **dict.fromkeys(
-        ("polarity", "status", "verdict", "answer"),
-        ("negative", "rejected", "reject", "wrong", "deleted"),
-    ),
-    **dict.fromkeys(("valid", "correct", "accepted", "label"), ("false", "0", "no")),
-}
-"""Fields of a triple that take it back, or say that it does not hold, with their values."""
 PREDICTED_TRIPLES = ("predictions", "predicted", "prediction", "predict", "pred", "preds")
 GOLD_TRIPLES = ("gold", "truth")
 NAMES_OF_SIDES = frozenset((*PREDICTED_TRIPLES, *GOLD_TRIPLES))
-CUT = ("length", "max_tokens", "content_filter")  # why an answer of a language model is not whole
 NOWHERE = (ABSENT, None, "")
 MAX_LAYOUTS = 1000  # different sets of keys whose columns are remembered
 
@@ -116,6 +104,8 @@ class Columns(Section):
     """What positions count; tokens where the sentence is a list of them."""
     last: Literal["exclusive", "inclusive"] = "exclusive"
     """Whether an end is the position after the last one, or the last one."""
+    answer: Text | None = None
+    """The stored answer of a language model, which is read as the answers of endpoints are."""
     annotator: Text | None = None
     """Whose annotations are read, by e-mail, name or number, where several people annotated
     (Label Studio, Prodigy).
@@ -411,12 +401,8 @@ class Mapped:
         if isinstance(row, Row):
             here.left_out += row.left_out
             listed_triples = row.listed
-        if (
-            row.get("error")
-            or row.get("finish_reason") in CUT
-            or self.lists(row)
-            and row.get("answer") == "reject"
-        ):
+        is_rejected = self.lists(row) and row.get("answer") == "reject"
+        if row.get("error") or is_rejected:
             here.left_out.append(LeftOut("failed_rows", where))
         if self.lists(row):
             items = self._triples(row, here)
@@ -525,12 +511,15 @@ class Arguments:
         try:
             return self.triple(item)
         except UserError:
-            self.left_out.append(LeftOut("malformed_predictions", f"{self.where}: {shown(item)}"))
-            return RawTriple(shown(item), MALFORMED, "")
+            said = shown(item.item if isinstance(item, Malformed) else item)
+            self.left_out.append(LeftOut("malformed_predictions", f"{self.where}: {said}"))
+            return RawTriple(said, MALFORMED, "")
 
     def triple(self, item: Any) -> RawTriple | None:
         """Return a triple as it is listed; None where the label says that there is no relation."""
         mapped, where = self.mapped, self.where
+        if isinstance(item, Malformed):
+            raise UserError(item.reason)
         if isinstance(item, str) and item.count(" | ") == 2:
             item = item.split(" | ")
         plain = isinstance(item, list | tuple) and not (
@@ -563,7 +552,7 @@ class Arguments:
             known = [part for part in parts if part is not ABSENT]
             self.left_out.append(LeftOut(kind, f"{where}: {shown(known)}"))
             return None
-        if isinstance(item, dict) and _has_attributes(item):
+        if isinstance(item, dict) and item.get("qualifiers"):
             self.left_out.append(LeftOut("attributes", f"{where}: {shown(item)}"))
         if not isinstance(relation, str) or not relation.strip():
             state = (
@@ -610,7 +599,11 @@ class Arguments:
             and {"key", "start"} <= mapped.names.keys()
         ):
             value = self._listed(value, role)
-        if isinstance(value, str) and (value or mapped.declared or not fields):
+        if isinstance(value, str) and mapped.declared and not value.strip():
+            raise UserError(
+                f"{where}: the {role} of {shown(item)} is an empty string, expected a name"
+            )
+        if isinstance(value, str) and (value or not fields):
             return Argument(value, None, type_)
         if isinstance(value, dict):
             if (
@@ -750,14 +743,6 @@ def _score_of(item: Any) -> float | None:
     score = item.get("score") if isinstance(item, dict) else None
     is_number = isinstance(score, int | float) and not isinstance(score, bool)
     return float(score) if is_number else None
-
-
-def _has_attributes(triple: dict[str, Any]) -> bool:
-    """Return whether a triple is qualified or withdrawn by one of its other fields."""
-    if triple.get("qualifiers"):
-        return True
-    states = WITHDRAWN.keys() & triple.keys()
-    return any(str(triple[state]).lower() in WITHDRAWN[state] for state in states)
 
 
 def _main_name(names: tuple[str, ...]) -> str:

@@ -6,6 +6,7 @@ import csv
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,17 @@ class Row(dict):
     ) -> None:
         super().__init__(row)
         self.left_out, self.listed = [*left_out], listed
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """An item of a list of triples that is no triple, and why.
+
+    It is an error in gold triples, and a wrong prediction in the output of a system.
+    """
+
+    item: Any
+    reason: str
 
 
 def at(value: Any, path: str) -> Any:

@@ -1,0 +1,263 @@
+"""Sentences in the forms of other programs: SpERT, DyGIE++, lists of triples, TPLinker, Label Studio, spaCy.
+
+A form that cannot hold something leaves it out and counts it (:class:`Losses`). Forms of tokens
+split a text at blanks and at the edges of entities, because natural text has entities that touch a
+punctuation mark. Read back, such a text has a blank there, which scoring ignores.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.core.files import atomic_write, write_json, write_jsonl
+from tripleaudit.corpora.model import Sentence, Span, Triple
+
+Losses = Counter[str]
+"""What a form could not hold -> how often."""
+UNTYPED = "Entity"
+"""Type of an entity that has none, in forms that require one."""
+WITHOUT_POSITION = "triples have an entity without a position in the text and are left out"
+OVERLAPPING = "triples have an entity that overlaps another one and are left out"
+OTHER_POSITION = "triples have an entity that is not at its first mention; positions are lost"
+EXTRA_BLANKS = "texts have a blank more on reading, where an entity touches a mark"
+OTHER_BLANKS = "texts have other blanks on reading than one between two tokens"
+RELATION_KEY = ("._.", "rel", None, None)
+"""Where spaCy keeps the extension ``rel`` of a document."""
+_PIECE = re.compile(r"\S+|\s+")
+
+
+def located_triples(sentence: Sentence, losses: Losses) -> list[Triple]:
+    """Return the triples whose entities have positions; the others are counted."""
+    located = [triple for triple in sentence.triples if triple.located]
+    losses[WITHOUT_POSITION] += len(sentence.triples) - len(located)
+    return located
+
+
+def tokenise(text: str, triples: Sequence[Triple]) -> list[tuple[int, int]]:
+    """Return the tokens of a text as character spans, split at blanks and at edges of entities."""
+    edges = {
+        edge
+        for triple in triples
+        for span in (triple.subject, triple.object)
+        for edge in span.offsets
+    }
+    tokens = []
+    for match in _PIECE.finditer(text):
+        if match[0].isspace():
+            continue
+        inner = sorted(edge for edge in edges if match.start() < edge < match.end())
+        starts = [match.start(), *inner]
+        tokens += list(zip(starts, [*inner, match.end()], strict=True))
+    return tokens
+
+
+def _tokens_of(
+    sentence: Sentence, triples: Sequence[Triple], losses: Losses
+) -> tuple[list[str], dict[Span, tuple[int, int]]]:
+    """Return the tokens of a sentence, and of each entity the first token and the one behind it."""
+    tokens = tokenise(sentence.text, triples)
+    words = [sentence.text[start:end] for start, end in tokens]
+    if " ".join(words) != sentence.text:
+        is_split = any(left[1] == right[0] for left, right in zip(tokens, tokens[1:], strict=False))
+        losses[EXTRA_BLANKS if is_split else OTHER_BLANKS] += 1
+    spans = {}
+    for triple in triples:
+        for span in (triple.subject, triple.object):
+            start, end = span.offsets
+            inside = [number for number, token in enumerate(tokens) if start <= token[0] < end]
+            spans[span] = inside[0], inside[-1] + 1
+    return words, spans
+
+
+def _entities(triples: Sequence[Triple]) -> dict[Span, str]:
+    """Return each entity with its type, in their order."""
+    types: dict[Span, str] = {}
+    for triple in triples:
+        for span in (triple.subject, triple.object):
+            types.setdefault(span, span.type or UNTYPED)
+    return types
+
+
+def write_spert(path: Path, sentences: Sequence[Sentence]) -> Losses:
+    """Write SpERT's form: tokens, entities and relations between positions in their list."""
+    losses = Losses()
+    rows = []
+    for sentence in sentences:
+        triples = located_triples(sentence, losses)
+        tokens, spans = _tokens_of(sentence, triples, losses)
+        types = _entities(triples)
+        positions = {span: number for number, span in enumerate(types)}
+        entities = [
+            {"type": kind, "start": spans[span][0], "end": spans[span][1]}
+            for span, kind in types.items()
+        ]
+        relations = [
+            {
+                "type": triple.relation,
+                "head": positions[triple.subject],
+                "tail": positions[triple.object],
+            }
+            for triple in triples
+        ]
+        row = {"tokens": tokens, "entities": entities, "relations": relations}
+        rows.append({**row, "orig_id": sentence.id})
+    write_json(path, rows)
+    return losses
+
+
+def write_dygie(path: Path, sentences: Sequence[Sentence]) -> Losses:
+    """Write DyGIE++'s form, a document for each sentence; ends are inclusive."""
+    losses = Losses()
+    rows = []
+    for sentence in sentences:
+        triples = located_triples(sentence, losses)
+        tokens, spans = _tokens_of(sentence, triples, losses)
+        edges = {span: [start, end - 1] for span, (start, end) in spans.items()}
+        ner = [[*edges[span], kind] for span, kind in _entities(triples).items()]
+        relations = [
+            [*edges[triple.subject], *edges[triple.object], triple.relation] for triple in triples
+        ]
+        row = {"doc_key": sentence.id, "sentences": [tokens], "ner": [ner]}
+        rows.append({**row, "relations": [relations]})
+    write_jsonl(path, rows)
+    return losses
+
+
+def write_triple_list(path: Path, sentences: Sequence[Sentence]) -> Losses:
+    """Write texts with lists of subject, relation and object, as CasRel and others read them."""
+    losses = Losses()
+    rows = []
+    for sentence in sentences:
+        for triple in sentence.triples:
+            spans = (triple.subject, triple.object)
+            losses[OTHER_POSITION] += any(
+                span.located and sentence.text.find(span.text) != span.start for span in spans
+            )
+        strings = list(dict.fromkeys(triple.strings for triple in sentence.triples))
+        row = {"id": sentence.id, "text": sentence.text, "triple_list": [list(s) for s in strings]}
+        rows.append(row)
+    write_json(path, rows)
+    return losses
+
+
+def write_tplinker(path: Path, sentences: Sequence[Sentence]) -> Losses:
+    """Write TPLinker's form with character spans; its own scripts add the spans of tokens."""
+    losses = Losses()
+    rows = []
+    for sentence in sentences:
+        triples = located_triples(sentence, losses)
+        relations = [
+            {
+                "subject": triple.subject.text,
+                "predicate": triple.relation,
+                "object": triple.object.text,
+                "subj_char_span": list(triple.subject.offsets),
+                "obj_char_span": list(triple.object.offsets),
+            }
+            for triple in triples
+        ]
+        entities = [
+            {"text": span.text, "type": kind, "char_span": list(span.offsets)}
+            for span, kind in _entities(triples).items()
+        ]
+        row = {"id": sentence.id, "text": sentence.text, "relation_list": relations}
+        rows.append({**row, "entity_list": entities})
+    write_json(path, rows)
+    return losses
+
+
+def write_label_studio(path: Path, sentences: Sequence[Sentence]) -> Losses:
+    """Write tasks of Label Studio with one annotation each; offsets count units of UTF-16."""
+    losses = Losses()
+    tasks = []
+    for number, sentence in enumerate(sentences, 1):
+        triples = located_triples(sentence, losses)
+        types = _entities(triples)
+        names = {span: f"e{position}" for position, span in enumerate(types)}
+        regions = [_region(names[span], span, kind, sentence.text) for span, kind in types.items()]
+        relations = [
+            {
+                "type": "relation",
+                "from_id": names[triple.subject],
+                "to_id": names[triple.object],
+                "direction": "right",
+                "labels": [triple.relation],
+            }
+            for triple in triples
+        ]
+        data = {"text": sentence.text, "id": sentence.id}
+        annotation = {"id": number, "was_cancelled": False, "result": [*regions, *relations]}
+        tasks.append({"id": sentence.id, "data": data, "annotations": [annotation]})
+    write_json(path, tasks)
+    return losses
+
+
+def _region(name: str, span: Span, kind: str, text: str) -> dict[str, Any]:
+    start, end = (len(text[:edge].encode("utf-16-le")) // 2 for edge in span.offsets)
+    value = {"start": start, "end": end, "text": span.text, "labels": [kind]}
+    return {"id": name, "type": "labels", "from_name": "label", "to_name": "text", "value": value}
+
+
+def write_docbin(path: Path, sentences: Sequence[Sentence]) -> Losses:
+    """Write documents of spaCy with entities and the extension ``rel``.
+
+    spaCy's entities do not overlap, so that of overlapping ones the first is kept.
+    """
+    import spacy
+    from spacy.tokens import Doc, DocBin
+
+    losses = Losses()
+    vocabulary = spacy.blank("xx").vocab
+    documents = DocBin(store_user_data=True)
+    for sentence in sentences:
+        triples = _without_overlap(located_triples(sentence, losses), losses)
+        pieces = list(_spacy_tokens(sentence.text, triples))
+        document = Doc(
+            vocabulary,
+            words=[word for word, _ in pieces],
+            spaces=[has_space for _, has_space in pieces],
+        )
+        entities = {
+            span: document.char_span(*span.offsets, label=kind)
+            for span, kind in _entities(triples).items()
+        }
+        document.ents = list(entities.values())
+        relations: dict[tuple[int, int], dict[str, float]] = {}
+        for triple in triples:
+            pair = entities[triple.subject].start, entities[triple.object].start
+            relations.setdefault(pair, {})[triple.relation] = 1.0
+        document.user_data[RELATION_KEY] = relations
+        documents.add(document)
+    with atomic_write(path, "wb") as stream:
+        stream.write(documents.to_bytes())
+    return losses
+
+
+def _without_overlap(triples: Sequence[Triple], losses: Losses) -> list[Triple]:
+    """Return the triples whose entities overlap none of the triples before."""
+    spans: set[tuple[int, int]] = set()
+    kept = []
+    for triple in triples:
+        new = {triple.subject.offsets, triple.object.offsets}
+        ordered = sorted(spans | new)
+        if any(right[0] < left[1] for left, right in zip(ordered, ordered[1:], strict=False)):
+            losses[OVERLAPPING] += 1
+            continue
+        spans |= new
+        kept.append(triple)
+    return kept
+
+
+def _spacy_tokens(text: str, triples: Sequence[Triple]) -> Iterator[tuple[str, bool]]:
+    """Yield the tokens of a text with whether a blank follows; other white space is a token."""
+    position = 0
+    for start, end in tokenise(text, triples):
+        if start > position:
+            yield text[position:start], False
+        has_space = text[end : end + 1] == " "
+        yield text[start:end], has_space
+        position = end + has_space
+    if position < len(text):
+        yield text[position:], False

@@ -1,0 +1,154 @@
+"""Stored answers of language models, read by the parser that endpoints use.
+
+``answers``: rows with a column ``response``, ``answer``, ``completion``, ``output``,
+``generated_text`` or the like, or the one that ``columns: {answer: NAME}`` names, and the text or
+the id of their sentence. Output files of OpenAI's batch interface are such rows, too: an answer
+belongs to the sentence whose id is its ``custom_id``.
+
+Answers that cannot be read, were refused or cut, and items of answers that are no triples are
+counted as they are for endpoints.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.core.descriptors import CorpusFormat
+from tripleaudit.core.errors import UserError
+from tripleaudit.corpora.corpus import LeftOut, RawSentence
+from tripleaudit.corpora.readers.common import shown
+from tripleaudit.corpora.readers.records import USUAL, Columns, Mapped
+from tripleaudit.corpora.readers.row_files import ABSENT, Probe, Row, Rows, at, read_rows
+from tripleaudit.llm.endpoint import Answer
+from tripleaudit.llm.reading import parse_triples
+
+ANSWER_COLUMNS = (
+    "response",
+    "answer",
+    "completion",
+    "output",
+    "raw_output",
+    "raw_response",
+    "model_output",
+    "generated_text",
+)
+BATCH_CHOICE = "response.body.choices.0"
+CUT_REASONS = ("length", "max_tokens")
+REFUSED_REASONS = ("content_filter",)
+JUDGEMENTS = ("accept", "reject", "ignore")
+"""Values of ``answer`` in the rows of Prodigy, where it is no answer of a model."""
+NOTE_OF_STATUS = {
+    "failed": "unread_answers",
+    "refused": "refused_answers",
+    "truncated": "truncated_answers",
+}
+
+
+def answer_rows(path: Path, columns: Mapping[str, str] | None = None) -> Rows:
+    """Yield ``{"id", "text", "triples"}`` of each answer, as far as the file has them.
+
+    Raises:
+        UserError: a row has no answer.
+    """
+    roles = Mapped({role: name for role, name in (columns or {}).items() if role != "answer"})
+    for where, row in read_rows(path, roles.given.get("rows")):
+        if not isinstance(row, dict):
+            raise UserError(f"{where}: expected an object, got {shown(row)}")
+        yield where, _parsed_row(row, roles, (columns or {}).get("answer"), where)
+
+
+def _parsed_row(row: dict[str, Any], roles: Mapped, column: str | None, where: str) -> Row:
+    answer = _answer_of(row, column, where)
+    parsed = parse_triples(answer)
+    left_out = []
+    if parsed.status in NOTE_OF_STATUS:
+        left_out.append(LeftOut(NOTE_OF_STATUS[parsed.status], f"{where}: {shown(answer.text)}"))
+    left_out += [LeftOut("dropped_items", where)] * parsed.dropped
+    result: dict[str, Any] = {"triples": [triple.to_json() for triple in parsed.records]}
+    text = roles.find(row, "text")
+    if isinstance(text, str):
+        result["text"] = text
+    name = row.get("custom_id") if _is_batch(row) else roles.find(row, "id")
+    if name is not ABSENT and name is not None:
+        result["id"] = str(name)
+    return Row(result, left_out)
+
+
+def _answer_of(row: dict[str, Any], column: str | None, where: str) -> Answer:
+    """Return the answer of a row with its status."""
+    if column is None and _is_batch(row):
+        choice = at(row, BATCH_CHOICE)
+        choice = choice if isinstance(choice, dict) else {}
+        text = at(choice, "message.content")
+        reason = choice.get("finish_reason")
+    else:
+        text = at(row, column) if column else row.get(_answer_column(row) or "", ABSENT)
+        reason = row.get("finish_reason")
+        if text is ABSENT:
+            expected = repr(column) if column else f"one of {', '.join(ANSWER_COLUMNS)}"
+            raise UserError(
+                f"{where}: has no answer, expected the column {expected}; --column answer=COLUMN names another one"
+            )
+    text = "" if text is None or text is ABSENT else text
+    if not isinstance(text, str):
+        raise UserError(f"{where}: the answer is {shown(text)}, expected a string")
+    status = "ok"
+    if reason in CUT_REASONS:
+        status = "truncated"
+    elif reason in REFUSED_REASONS:
+        status = "refused"
+    return Answer(text, status, reason)
+
+
+def _is_batch(row: dict[str, Any]) -> bool:
+    return "custom_id" in row and isinstance(row.get("response"), dict | None)
+
+
+def _answer_column(row: dict[str, Any]) -> str | None:
+    for name in ANSWER_COLUMNS:
+        if isinstance(row.get(name), str) and row[name] not in JUDGEMENTS:
+            return name
+    return None
+
+
+def read(
+    path: str | Path, columns: Mapping[str, str] | None = None, side: str = "predict"
+) -> Iterator[RawSentence | LeftOut]:
+    """Yield the sentences of answers that have their texts.
+
+    Raises:
+        UserError: a row has no text, or no answer.
+    """
+    Columns.checked({key: value for key, value in (columns or {}).items() if value}, f"{path}")
+    mapped = Mapped({"id": "id", "text": "text", "triples": "triples"}, predicts=side == "predict")
+    for number, (where, row) in enumerate(answer_rows(Path(path), columns)):
+        if "text" not in row:
+            raise UserError(
+                f"{where}: the answer has no text; expected one, or the file as predictions next to a gold set with "
+                "the same ids, as in tripleaudit score GOLD ANSWERS"
+            )
+        yield mapped.sentence(row, where, number)
+
+
+def _detects(probe: Probe) -> bool:
+    row = probe.row
+    if not row:
+        return False
+    if _is_batch(row):
+        return True
+    has_sentence = any(name in row for name in (*USUAL["text"], *USUAL["id"]))
+    if not has_sentence or "triples" not in Mapped().lacks({**row, "text": ""}):
+        return False
+    # of a table, only the names of the columns are known
+    is_table = probe.first not in ("", "[", "{")
+    return _answer_column(row) is not None or (is_table and any(n in row for n in ANSWER_COLUMNS))
+
+
+ANSWERS = CorpusFormat(
+    name="answers",
+    order=49,
+    read=read,
+    options=("columns", "side"),
+    detects=_detects,
+    rows_without_texts=answer_rows,
+)
