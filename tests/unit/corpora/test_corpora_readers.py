@@ -476,7 +476,7 @@ BROKEN = [  # files, options, what the refusal says
     (brat("22 26", "22 99"), {}, "a.ann line 3: the span 22 99 is outside the text of 29 characters"),
     (brat("T1\tP 0 3\tAda", "T1 P 0 3 Ada"), {}, "a.ann line 1: expected 'T1<tab>Type start end<tab>text'"),
     # what is asked for
-    ({"a.json": [ROME]}, {"format": "xml"}, "format: 'xml' is unknown, expected auto or one of ade-corpus-v2, brat, "),
+    ({"a.json": [ROME]}, {"format": "xml"}, "format: 'xml' is unknown, expected auto or one of ade-corpus-v2, answers"),
     ({"a.json": [ROME]}, {"occurrence": "last"}, "occurrence: 'last' is unknown, expected one of first, all, given"),
     ({"a.json": [ROME]}, GIVEN, "no position of 'Rome' is given; expected occurrence 'first' or 'all'"),
     ({"a.json": [ROME]}, {"split": "truth"}, "format triple-list has no option 'split', expected one of side"),

@@ -112,7 +112,7 @@ def _ptrnet_triple(part: str, where: str) -> list[str] | Malformed:
 
 TRIPLE_LINES = CorpusFormat(
     name="triple-lines",
-    order=0.6,
+    order=1.4,
     read=refuse_without_gold,
     detects=_are_lists,
     rows_without_texts=listed_rows,

@@ -599,12 +599,8 @@ class Arguments:
             and {"key", "start"} <= mapped.names.keys()
         ):
             value = self._listed(value, role)
-        if isinstance(value, str) and mapped.declared and not value.strip():
-            raise UserError(
-                f"{where}: the {role} of {shown(item)} is an empty string, expected a name"
-            )
-        if isinstance(value, str) and (value or not fields):
-            return Argument(value, None, type_)
+        if isinstance(value, str) and (value or mapped.declared or not fields):
+            return self._named(value, role, item, type_)
         if isinstance(value, dict):
             if (
                 "@value" in value and len(value) > 1
@@ -629,6 +625,14 @@ class Arguments:
         raise UserError(
             f"{where}: the {role} of {shown(item)} {state}, expected a string, a span, or an entity{advice}"
         )
+
+    def _named(self, name: str, role: str, item: Any, type_: str | None) -> Argument:
+        """Return an argument without a position; of a declared format, its name is not blank."""
+        if self.mapped.declared and not name.strip():
+            raise UserError(
+                f"{self.where}: the {role} of {shown(item)} is an empty string, expected a name"
+            )
+        return Argument(name, None, type_)
 
     def _listed(self, value: Any, role: str) -> Any:
         """Return the entity at a position of the list; where entities have numbers as ids, it is
