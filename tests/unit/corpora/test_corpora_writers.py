@@ -94,7 +94,7 @@ TOUCHING = Sentence(
 )
 
 
-@pytest.mark.parametrize("form", ["tplinker", "label-studio", "docbin", "jsonl", "triple-list"])
+@pytest.mark.parametrize("form", ["tplinker", "label-studio", "docbin", "jsonl"])
 def test_texts_with_entities_that_touch_marks_are_read_back(tmp_path: Path, form: str) -> None:
     if form == "docbin":
         pytest.importorskip("spacy")
@@ -148,6 +148,14 @@ def test_what_a_form_cannot_hold_is_counted(
     printed = capsys.readouterr().out
     assert ("left out" in printed) == (kept < len(sentence.triples))
     assert len(read_corpus(out).sentences[0].triples) == kept
+
+
+def test_a_list_of_triples_loses_positions(tmp_path: Path) -> None:
+    save_sentences(tmp_path / "in.jsonl", [TOUCHING])
+    result = tripleaudit.export(tmp_path / "in.jsonl", tmp_path / "out.json", to="triple-list")
+    assert list(result.losses.values()) == [1]
+    (sentence,) = read_corpus(result.path).sentences
+    assert [triple.strings for triple in sentence.triples] == [("Ada", "leads", "Delta")]
 
 
 def test_rows_in_memory_are_exported(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from tripleaudit.core.files import atomic_write, write_json, write_jsonl
 from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.spans import find_spans
 
 Losses = Counter[str]
 """What a form could not hold -> how often."""
@@ -132,14 +133,18 @@ def write_triple_list(path: Path, sentences: Sequence[Sentence]) -> Losses:
     for sentence in sentences:
         for triple in sentence.triples:
             spans = (triple.subject, triple.object)
-            losses[OTHER_POSITION] += any(
-                span.located and sentence.text.find(span.text) != span.start for span in spans
-            )
+            losses[OTHER_POSITION] += any(_is_elsewhere(span, sentence.text) for span in spans)
         strings = list(dict.fromkeys(triple.strings for triple in sentence.triples))
         row = {"id": sentence.id, "text": sentence.text, "triple_list": [list(s) for s in strings]}
         rows.append(row)
     write_json(path, rows)
     return losses
+
+
+def _is_elsewhere(span: Span, text: str) -> bool:
+    """Return whether an entity has another position than its string is found at."""
+    positions, _ = find_spans(text, span.text, every=False)
+    return span.located and span.offsets not in positions
 
 
 def write_tplinker(path: Path, sentences: Sequence[Sentence]) -> Losses:
