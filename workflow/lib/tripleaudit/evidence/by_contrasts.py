@@ -129,7 +129,7 @@ def _means(by_part: Sequence[Sequence[Finding]], rule: Mapping[str, Any]) -> lis
             continue
         names = ("value", "low", "high", "doubled", "low_doubled", "high_doubled")
         ends = {name: [getattr(finding, name) for finding in findings] for name in names}
-        averages = {
+        averages: dict[str, Any] = {
             name: None if None in values else fmean(values) for name, values in ends.items()
         }
         is_doubled = averages["doubled"] is not None
