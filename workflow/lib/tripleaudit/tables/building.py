@@ -56,7 +56,9 @@ def complete_notes(table: Table, scores: ScoreIndex) -> tuple[str, ...]:
     """Return the notes of a table, with those on settings, encoders, unread answers and marks that
     its labels and cells call for.
     """
-    notes = [*table.notes, *encoder_notes(scores, table.cells), *layout_notes(scores, table.cells)]
+    notes = [*table.notes]
+    notes += encoder_notes(scores, table.cells)
+    notes += layout_notes(scores, table.cells)
     notes += unread_notes(scores, table.cells)
     text = " ".join(notes)
     labelled = [*table.columns, *table.rows]

@@ -264,8 +264,11 @@ CALLS_FOR: Mapping[str, Callable[[Cell], bool]] = {
 
 
 def needed(notes: Iterable[str | bool | None], cells: Sequence[Cell]) -> tuple[str, ...]:
-    """Return the notes that are there (``condition and "note"``), and that some cell calls for."""
-    absent = tuple(start for start, calls in CALLS_FOR.items() if not any(map(calls, cells)))
-    return tuple(
-        note for note in notes if isinstance(note, str) and note and not note.startswith(absent)
-    )
+    """Return the notes that are texts (``condition and "note"``), and that some cell calls for."""
+    unneeded = [
+        beginning
+        for beginning, calls_for_it in CALLS_FOR.items()
+        if not any(calls_for_it(cell) for cell in cells)
+    ]
+    texts = [note for note in notes if isinstance(note, str) and note]
+    return tuple(note for note in texts if not note.startswith(tuple(unneeded)))

@@ -24,6 +24,10 @@ from tripleaudit.tables.inputs import (
 from tripleaudit.tables.unread_answers import UnreadAnswers, count_unread
 from tripleaudit.training.convergence import RISING, verdict
 
+MAX_BUDGET_RATIO = 1.1
+"""By how much the budgets of an NZ and a WZ training may differ without a mark."""
+UNSEEN_COUNTS = ("zero", "dropped_zero", "lost_sentences", "dropped_long")
+"""Counts of training sentences that are not seen, or without triples."""
 PARTS = {"gre": "gre", "needles": "needles"}
 """What a table needs -> the part of a study whose scores it shows; all others show extraction."""
 
@@ -206,54 +210,59 @@ def _unread_of(facts: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str, str],
     """
     counts = {}
     for fact in facts:
-        if "system" in fact and (unread := count_unread(fact)):
-            counts[fact["system"], fact["keys"]["corpus"], fact["keys"]["protocol"]] = unread
+        unread = count_unread(fact) if "system" in fact else None
+        if unread is not None:
+            keys = fact["keys"]
+            counts[fact["system"], keys["corpus"], keys["protocol"]] = unread
     return counts
 
 
 def marks_of(facts: Sequence[Mapping[str, Any]]) -> dict[RunKey, str]:
     """Return the marks of trainings by run, without a testing setting; of a training without such
     facts none.
-
-    The budget of an NZ and a WZ training is how many sentences with triples they saw: times epochs,
-    a tenth more or less.
     """
-    found = dict.fromkeys(trainings_of(facts), "")
-    for run, trainings in trainings_of(fact for fact in facts if fact.get("convergence")).items():
-        found[run] += {RISING: UNFINISHED, None: UNSETTLED}.get(ended(trainings), "")
-    seen: dict[RunKey, list[float]] = {}
+    marks = dict.fromkeys(trainings_of(facts), "")
+    evaluated = trainings_of(fact for fact in facts if fact.get("convergence"))
+    mark_of_verdict = {RISING: UNFINISHED, None: UNSETTLED}
+    for run, trainings in evaluated.items():
+        marks[run] += mark_of_verdict.get(ended(trainings), "")
+    budgets = training_budgets(facts)
+    for run, budget in budgets.items():
+        other = budgets.get(run._replace(training="wz" if run.training == "nz" else "nz"))
+        if other is not None and max(budget, other) > MAX_BUDGET_RATIO * min(budget, other):
+            marks[run] = marks.get(run, "") + UNEQUAL
+    return marks
+
+
+def training_budgets(facts: Iterable[Mapping[str, Any]]) -> dict[RunKey, float]:
+    """Return how many sentences with triples a training saw, times epochs; means over seeds."""
+    budgets: dict[RunKey, list[float]] = {}
     for fact in facts:
         counts, epochs = fact.get("counts") or {}, fact.get("epochs")
         if epochs and "sentences" in counts:
-            lost = sum(
-                counts.get(name, 0)
-                for name in ("zero", "dropped_zero", "lost_sentences", "dropped_long")
-            )
-            seen.setdefault(_run(fact), []).append(epochs * (counts["sentences"] - lost))
-    for run, own in seen.items():
-        other = seen.get(run._replace(training="wz" if run.training == "nz" else "nz"))
-        if other and max(fmean(own), fmean(other)) > 1.1 * min(fmean(own), fmean(other)):
-            found[run] = found.get(run, "") + UNEQUAL
-    return found
+            unseen = sum(counts.get(name, 0) for name in UNSEEN_COUNTS)
+            budgets.setdefault(_run(fact), []).append(epochs * (counts["sentences"] - unseen))
+    return {run: fmean(seeds) for run, seeds in budgets.items()}
 
 
 def trainings_of(facts: Iterable[Mapping[str, Any]]) -> dict[RunKey, list[Mapping[str, Any]]]:
     """Return the facts of trainings by run, without a testing setting: those that differ in
     their seed alone.
     """
-    found: dict[RunKey, list[Mapping[str, Any]]] = {}
+    trainings: dict[RunKey, list[Mapping[str, Any]]] = {}
     for fact in facts:
         if "convergence" in fact:
-            found.setdefault(_run(fact), []).append(fact)
-    return found
+            trainings.setdefault(_run(fact), []).append(fact)
+    return trainings
 
 
 def ended(facts: Sequence[Mapping[str, Any]]) -> str | None:
     """Return how trainings ended that differ in their seed alone, from their facts; None for too
     few evaluations.
     """
-    twice = next((fact["doubled"] for fact in facts if fact.get("doubled")), None)
-    return verdict([fact["convergence"] or {} for fact in facts], twice)
+    doubled = [fact["doubled"] for fact in facts if fact.get("doubled")]
+    evaluations = [fact["convergence"] or {} for fact in facts]
+    return verdict(evaluations, doubled[0] if doubled else None)
 
 
 def _run(fact: Mapping[str, Any]) -> RunKey:
