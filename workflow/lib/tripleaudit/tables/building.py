@@ -61,8 +61,9 @@ def complete_notes(table: Table, scores: ScoreIndex) -> tuple[str, ...]:
     notes += layout_notes(scores, table.cells)
     notes += unread_notes(scores, table.cells)
     text = " ".join(notes)
-    labelled = [*table.columns, *table.rows]
-    heads = [table.caption, *(f"{heading.group} {heading.label}" for heading in labelled)]
+    heads = [table.caption]
+    heads += [f"{column.group} {column.label}" for column in table.columns]
+    heads += [f"{row.group} {row.label}" for row in table.rows]
     are_explained = re.search(r"[NW]Z:|(triples|sentences) \([NW]Z", text)
     if re.search(r"\b[NW]Z\b", " ".join(heads)) and not are_explained:
         notes.insert(0, labels.SETTINGS_NOTE)
