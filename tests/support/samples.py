@@ -26,10 +26,6 @@ KBP = (
     '8\t"The <e1>cat</e1> and <e2>dog</e2>."\nno_relation\nComment: none\n\n'
 )
 ANN = "T1\tP 0 3\tAda\nT2\tF 10 16\tDe fta\nT3\tL 22 26\tOslo\nR1\tleads Arg1:T1 Arg2:T2\nR2\tin Arg1:T2 Arg2:T3\n"
-BEGUN = (  # relations lead from and to the last token of an entity
-    "#doc 1\n0\tAda\tB-P\t['knows']\t[2]\n1\tLee\tB-P\t['N']\t[1]\n2\tde\tI-P\t['leads']\t[3]\n"
-    "3\tDelta\tI-F\t['N']\t[3]\n4\tgrows\tO\t['N']\t[4]\n"
-)
 LINK = {"type": "relation", "from_id": "a", "to_id": "b", "labels": ["leads"]}
 PERSON, FIRM = {"start": 0, "end": 3, "label": "P"}, {"start": 10, "end": 15, "label": "F"}
 TEXT, WORDS = "Ada leads Delta", ["Ada", "leads", "Delta"]

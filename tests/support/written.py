@@ -127,16 +127,6 @@ def rebel(number: int, row: Row) -> Any:
     return {"id": str(number), "context": text_of(row), "triplets": marked}
 
 
-@line_each
-def rebel_raw(number: int, row: Row) -> Any:
-    keys = ("subject", "predicate", "object")
-    triples = [
-        {key: {"surfaceform": part} for key, part in zip(keys, t, strict=True)}
-        for t in strings(row)
-    ]
-    return {"docid": str(number), "text": text_of(row), "triples": triples}
-
-
 def tacred(rows: Sequence[Row]) -> str:
     found = []
     for number, row in enumerate(rows):
@@ -225,30 +215,6 @@ def duie(number: int, row: Row) -> Any:
     return {"text": text_of(row), "spo_list": triples}
 
 
-def fewrel(rows: Sequence[Row]) -> str:
-    found: dict[str, list[Any]] = {}
-    for row in rows:
-        for s, relation, o in row[1]:
-            h, t = ([_named(row, span), "Q1", [list(range(*span))]] for span in (s, o))
-            found.setdefault(relation, []).append({"tokens": row[0], "h": h, "t": t})
-    return json.dumps(found)
-
-
-def iob(rows: Sequence[Row]) -> str:
-    lines = []
-    for number, row in enumerate(rows):
-        lines.append(f"#doc {number}")
-        ends = {span[1] - 1: span for span in _spans(row)}
-        starts = {span[0] for span in ends.values()}
-        inside = {place for span in ends.values() for place in range(*span)}
-        for place, token in enumerate(row[0]):
-            links = [(r, o[1] - 1) for s, r, o in row[1] if ends.get(place) == s]
-            label = "B-X" if place in starts else "I-X" if place in inside else "O"
-            names, heads = [r for r, _ in links] or ["N"], [head for _, head in links] or [place]
-            lines.append(f"{place}\t{token}\t{label}\t{names}\t{heads}")
-    return "\n".join(lines) + "\n"
-
-
 def opennre(rows: Sequence[Row]) -> str:
     found = []
     for row in rows:
@@ -321,15 +287,12 @@ TEXTS: dict[str, Callable[[Sequence[Row]], str]] = {
     "rows.tsv": lambda rows: table(rows, "\t"),
     "docred.json": docred,
     "rebel.jsonl": rebel,
-    "rebel-raw.jsonl": rebel_raw,
     "tacred.json": tacred,
     "dygie.jsonl": dygie,
     "prodigy.jsonl": prodigy,
     "doccano.jsonl": doccano,
     "studio.json": studio,
     "duie.jsonl": duie,
-    "fewrel.json": fewrel,
-    "iob.txt": iob,
     "opennre.jsonl": opennre,
 }
 FILES: dict[str, Callable[[Path, Sequence[Row]], None]] = {

@@ -16,8 +16,6 @@ from tripleaudit.corpora.readers import read_corpus
 
 TEXT = "Ada Lund leads Harrow Steel in Oslo ."
 TRIPLES = [("Ada Lund", "leads", "Harrow Steel"), ("Harrow Steel", "in", "Oslo")]
-PLACES = {"Ada Lund": (0, 2), "Harrow Steel": (3, 5), "Oslo": (6, 7)}
-WORDS = TEXT.split()
 
 
 SAMPLES = (
@@ -41,13 +39,6 @@ def dumped(name: str) -> list:
 
 (LANGCHAIN,) = dumped("langchain-community")
 GRAPH = dumped("kg-gen")  # sets, in any order
-CORENLP = {"sentences": [{
-    "index": 0, "tokens": [{"index": n, "word": word} for n, word in enumerate(WORDS, 1)],
-    "openie": [
-        {"subject": s, "subjectSpan": [*PLACES[s]], "relation": r, "relationSpan": [2, 3], "object": o,
-         "objectSpan": [*PLACES[o]]} for s, r, o in TRIPLES
-    ],
-}]}  # fmt: skip
 REBEL = "<s><triplet> Ada Lund <subj> Harrow Steel <obj> leads<triplet> Harrow Steel <subj> Oslo <obj> in</s><pad>"
 OUTPUTS = {
     "langchain": [LANGCHAIN],
@@ -55,14 +46,6 @@ OUTPUTS = {
     "kg-gen": [{"text": TEXT, **GRAPH}],
     "langextract": dumped("langextract"),
     "gliner2": [{"text": TEXT, **dumped("gliner2")[0]}],
-    "glirel": [{"tokens": WORDS, "relations": dumped("glirel")}],
-    "relik": dumped("relik"),
-    "spacy-llm": dumped("spacy-llm"),
-    "openie5": [  # no package of Python writes this, the next two either: one sample in the form that is described
-        {"sentence": TEXT, "extraction": {"arg1": {"text": s}, "rel": {"text": r}, "arg2s": [{"text": o}]}}
-        for s, r, o in TRIPLES
-    ],
-    "stanford-openie": CORENLP,
     "rebel": [{"text": TEXT, "generated_text": REBEL}],
 }  # fmt: skip
 
@@ -134,7 +117,7 @@ def test_pairs_of_gliner2_may_have_spans_and_scores(tmp_path):
 
 
 def test_types_of_entities_come_along(tmp_path):
-    for name in ("langchain", "llama-index", "relik", "spacy-llm"):
+    for name in ("langchain", "llama-index"):
         (sentence,) = read_corpus(write(tmp_path, {f"{name}.json": OUTPUTS[name]})).sentences
         assert all(triple.typed for triple in sentence.triples)
 

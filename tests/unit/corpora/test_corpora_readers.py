@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from support.reading import lines, located, strings, write
-from support.samples import ANN, BEGUN, CONLL, KBP, LINK, POINTED, RASH, TYPED
+from support.samples import ANN, CONLL, KBP, LINK, POINTED, RASH, TYPED
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.registries import use_plugins
 from tripleaudit.corpora.readers import detect_format, read_corpus
@@ -244,9 +244,6 @@ SAMPLES = {
         {"p.json": content}, {"side": side} if side else {}, [[(0, "A", "r", 2, "B")] * (side == "predict"), []],
         {"format": "predictions", "ids": ["0", "1"]},
     ) for side in ("", "truth", "predict") for form, content in PREDICTED.items()},
-    "iob, entities begin at B and where the type changes": (
-        {"a.txt": BEGUN}, {}, [[(0, "Ada", "knows", 4, "Lee de"), (4, "Lee de", "leads", 11, "Delta")]], {},
-    ),
     **{f"label-studio, {direction}": (
         {"a.json": task(LINK | {"direction": direction})}, {}, [found], {"format": "label-studio"},
     ) for direction, found in (("right", [RIGHT]), ("left", [LEFT]), ("bi", [RIGHT, LEFT]))},

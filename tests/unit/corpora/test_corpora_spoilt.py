@@ -8,7 +8,7 @@ import re
 import pytest
 
 from support.reading import write
-from support.samples import ANN, BEGUN, CONLL, KBP, POINTED, RASH, TEXT, TYPED, WORDS
+from support.samples import ANN, CONLL, KBP, POINTED, RASH, TEXT, TYPED, WORDS
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.readers import detect_format, read_corpus
 
@@ -26,11 +26,6 @@ DEEPER = {
     "predictions": {"text": TEXT, "predict": [["Ada", "leads", "Delta"]], "truth": []},
     "pairs": {"text": TEXT, "relation": "leads", "h": {"name": "Ada"}, "t": {"name": "Delta"}},
     "rebel": {"id": "1", "context": TEXT, "triplets": "<triplet> Ada <subj> Delta <obj> leads"},
-    "rebel-raw": {
-        "docid": "1", "text": TEXT,
-        "triples": [{part: {"surfaceform": part} for part in ("subject", "predicate", "object")}],
-    },
-    "fewrel": {"P1": [{"tokens": WORDS, "h": ["ada", "Q1", [[0]]], "t": ["delta", "Q2", [[2]]]}]},
     "dygie": {"doc_key": "d", "sentences": [WORDS], "ner": [[[0, 0, "P"]]], "relations": [[[0, 0, 2, 2, "leads"]]]},
     "docred": {
         "title": "Ada", "sents": [WORDS], "labels": [{"h": 0, "t": 1, "r": "leads"}],
@@ -38,11 +33,6 @@ DEEPER = {
     },
     "genres": {TEXT: [["Ada", "Delta", "leads"]], "Bo": [["Bo", "Ada", "is"], ["Bo", "Bo", "is"], ["Bo", "Ed", "is"]]},
     "kg-gen": {"text": TEXT, "entities": ["Ada"], "edges": ["leads"], "relations": [["Ada", "leads", "Delta"]]},
-    "openie5": {
-        "sentence": TEXT, "extraction": {"arg1": {"text": "Ada"}, "rel": {"text": "is"}, "arg2s": [{"text": "Delta"}]}
-    },
-    "glirel": {"tokens": WORDS, "relations": [{"head_pos": [0, 1], "tail_pos": [2, 3], "label": "leads"}]},
-    "relik": {"text": TEXT, "spans": [], "triplets": [[[0, 3, "P", "Ada"], "leads", [10, 15, "F", "Delta"], 1.0]]},
     "gliner2": {"text": TEXT, "relation_extraction": {"leads": [["Ada", "Delta"]]}},
     "langextract": {"text": TEXT, "extractions": [{"attributes": {"subject": "Ada", "object": "Delta", "type": "r"}}]},
 }  # fmt: skip
@@ -51,7 +41,6 @@ SPELT = {  # format -> the files of a corpus that is lines of text
     "ade-corpus-v2": {"a.rel": f"{RASH}6 NEG No rash .\n"},
     "semeval": {"a.txt": KBP},
     "sent-tup": POINTED,
-    "iob": {"a.txt": BEGUN},
     "brat": {"a.ann": ANN, "a.txt": "Ada leads De fta .\nIn\r\n Oslo .\n"},
     "pairs": {
         "a.txt": "m.1\tm.2\ta_b\tc\tin\ta_b in c . ###END###\nm.1\tm.3\ta\tc\tNA\tc a ###END###\n"
@@ -59,7 +48,7 @@ SPELT = {  # format -> the files of a corpus that is lines of text
     "records": {"a.csv": 'id;text;subject;relation;object\n1;A is B;A;is;B\n2;"C; D";;;\n'},
 }
 FILES = {
-    name: {"a.json": row if name in ("fewrel", "genres") else [row]} for name, row in DEEPER.items()
+    name: {"a.json": row if name == "genres" else [row]} for name, row in DEEPER.items()
 } | SPELT
 ODD = (None, 7, -1, 1.5, True, "x", "", [], {}, [7], [[]], {"a": 1})
 

@@ -72,13 +72,6 @@ def triple(**more: object) -> dict[str, str]:
     )
 
 
-def openie(objects: list[dict]) -> dict:
-    return {
-        "sentence": TEXT,
-        "extraction": {"arg1": {"text": "Ada"}, "rel": {"text": "leads"}, "arg2s": objects},
-    }
-
-
 def archive(name: str) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as zipped:
@@ -233,9 +226,6 @@ CASES: dict[str, tuple[dict, object]] = {
         (1, 1, {"other_names": 1}),
     ),
     "brat, nothing annotated": (brat(TEXT), (1, 0, {"empty_annotations": 1})),
-    "OpenIE 5, further objects and none": (
-        rows(*(openie(found) for found in (PARTS, PARTS[:1], []))), (1, 1, {"further_objects": 1, "no_object": 1}),
-    ),
     "LangExtract, half a relation": (
         rows({"text": TEXT, "extractions": [{"extraction_class": "leads", "attributes": {"subject": "Ada"}}]}),
         (1, 0, {"no_object": 1}),
@@ -251,10 +241,6 @@ CASES: dict[str, tuple[dict, object]] = {
     "REBEL without its marks": (
         rows({"text": TEXT, "triplets": "<triplet>"}, {"text": TEXT, "triplets": "Ada Lund Delta leads"}),
         (2, 0, {"outside_marks": 1}),
-    ),
-    "ReLiK, spans of tokens": (
-        rows({"text": TEXT, "spans": [], "triplets": [[[0, 2, "P", "Ada Lund"], "leads", [3, 4, "F", "Delta"], 1]]}),
-        "reads 'Ad', but the file says 'Ada Lund' of it; expected offsets in characters",
     ),
     "rows of two splits": (
         cells([*HEAD, "split"], [*GOOD, "train"], ["It rains", "", "", "", "test"], ["It", "", "", "", "train"]),

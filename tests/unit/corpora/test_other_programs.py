@@ -1,6 +1,8 @@
 """Files as other programs write them: answers of language models, results of extractors, corpora."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from support.reading import lines, strings, write
 from tripleaudit.cli import main
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.readers import read_corpus
+from tripleaudit.corpora.readers.records import parse_columns
 
 TEXT = "Ada Lund leads Harrow Steel in Oslo ."
 LEADS = ("Ada Lund", "leads", "Harrow Steel")
@@ -222,3 +225,80 @@ def test_a_malformed_item_costs_itself_in_predictions_and_the_file_in_gold(
     assert corpus.report.triples == malformed + 1
     with pytest.raises(UserError, match=r"damaged\.json"):
         read_corpus(path)
+
+
+WORDS = TEXT.split()
+IN_OSLO = ("Harrow Steel", "in", "Oslo")
+PLACES = {"Ada Lund": (0, 2), "Harrow Steel": (3, 5), "Oslo": (6, 7)}
+TRIPLES = [LEADS, IN_OSLO]
+SAMPLES = Path(__file__).parents[2] / "data" / "builders"
+
+
+def sample(name: str) -> list:
+    (path,) = SAMPLES.glob(f"{name}-[0-9]*.json*")
+    text = path.read_text()
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in text.splitlines()]
+    return json.loads(text)
+
+
+def openie5(subject: str, relation: str, object_: str) -> dict:
+    parts = {"arg1": {"text": subject}, "rel": {"text": relation}, "arg2s": [{"text": object_}]}
+    return {"sentence": TEXT, "extraction": parts}
+
+
+def stanford(subject: str, relation: str, object_: str) -> dict:
+    spans = {"subjectSpan": PLACES[subject], "objectSpan": PLACES[object_]}
+    return {"subject": subject, "relation": relation, "object": object_, **spans}
+
+
+def raw_rebel(*triple: str) -> dict:
+    parts = zip(("subject", "predicate", "object"), triple, strict=True)
+    return {part: {"surfaceform": name} for part, name in parts}
+
+
+MAPPED = {
+    "openie5": [openie5(*triple) for triple in TRIPLES],
+    "stanford-openie": {"sentences": [
+        {"tokens": [{"word": word} for word in WORDS], "openie": [stanford(*t) for t in TRIPLES]},
+    ]},
+    "glirel": [{"tokens": WORDS, "relations": sample("glirel")}],
+    "relik": sample("relik"),
+    "spacy-llm": sample("spacy-llm"),
+    "rebel-raw": [{"docid": "1", "text": TEXT, "triples": [raw_rebel(*t) for t in TRIPLES]}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MAPPED)
+def test_a_former_format_is_read_by_the_mapping_that_its_refusal_names(name: str, tmp_path) -> None:
+    path = write(tmp_path, {"out.json": MAPPED[name]})
+    with pytest.raises(UserError, match="no longer built in; expected --column ") as caught:
+        read_corpus(path, name)
+    option = str(caught.value).partition("--column ")[2].partition(" ")[0]
+    assert option in FORMATS_PAGE.read_text(encoding="utf-8")
+    corpus = read_corpus(path, columns=parse_columns([option]))
+    assert [sorted(triples) for triples in strings(corpus)] == [sorted(TRIPLES)]
+
+
+FORMATS_PAGE = Path(__file__).parents[3] / "docs" / "reference" / "formats.md"
+FEWREL = {"leads": [{"tokens": WORDS, "h": ["ada", "Q1", [[0, 1]]], "t": ["h", "Q2", [[3, 4]]]}]}
+IOB = """#doc 7
+0\tAda\tB-P\t['N']\t[0]
+1\tLund\tI-P\t['leads']\t[4]
+2\tleads\tO\t['N']\t[2]
+3\tHarrow\tB-F\t['N']\t[3]
+4\tSteel\tI-F\t['N']\t[4]
+"""
+
+
+@pytest.mark.parametrize(("name", "content"), [("fewrel", FEWREL), ("iob", IOB)])
+def test_a_former_format_is_an_example_of_a_plugin(name: str, content, tmp_path) -> None:
+    path = write(tmp_path, {"a.txt": content})
+    with pytest.raises(UserError, match=f"--plugin resources/plugins/{name}.py"):
+        read_corpus(path, name)
+    plugin = Path(__file__).parents[3] / "resources" / "plugins" / f"{name}.py"
+    command = [sys.executable, "-m", "tripleaudit", "--plugin", str(plugin), "check", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert f"{name}, 1 sentences" in done.stdout
+    assert "subject 'Ada Lund', relation 'leads', object 'Harrow Steel'" in done.stdout

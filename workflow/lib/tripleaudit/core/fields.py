@@ -16,6 +16,7 @@ import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, Self, TypeVar, get_args
 
 from pydantic import (
@@ -222,14 +223,23 @@ class one_of(form):
     Args:
         known: all names; asked when a value is checked, because plugins add to them.
         what: the kind of thing, such as ``matching rule``.
+        removed: names of former versions -> what replaces them.
     """
 
-    def __init__(self, known: Callable[[], Collection[str]], what: str):
-        self.known, self.what = known, what
+    def __init__(
+        self,
+        known: Callable[[], Collection[str]],
+        what: str,
+        removed: Mapping[str, str] = MappingProxyType({}),
+    ):
+        self.known, self.what, self.removed = known, what, removed
 
     def check(self, value: Any) -> Any:
         if value not in self.known():
-            found = {"what": self.what, "value": value, "hint": hint(value, self.known())}
+            advice = hint(value, self.known())
+            if value in self.removed:
+                advice = f"; it is no longer built in, expected {self.removed[value]} in its place"
+            found = {"what": self.what, "value": value, "hint": advice}
             raise PydanticCustomError("name", "unknown {what} '{value}'{hint}", found)
         return value
 

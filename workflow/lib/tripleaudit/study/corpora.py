@@ -13,7 +13,7 @@ from tripleaudit.core.descriptors import FORMATS
 from tripleaudit.core.errors import UserError, hint
 from tripleaudit.core.fields import Number, Paths, Section, Share, Text, one_of
 from tripleaudit.core.shipped import shipped
-from tripleaudit.corpora.readers import detect_format, resolve_format
+from tripleaudit.corpora.readers import REMOVED_FORMATS, detect_format, resolve_format
 from tripleaudit.corpora.readers.common import first_character, split_of
 from tripleaudit.corpora.readers.records import Columns
 from tripleaudit.corpora.readers.row_files import Probe
@@ -88,7 +88,7 @@ class Corpus(Section):
     name.
     """
     files: Files | None = None
-    format: Annotated[str, one_of(format_names, "format")] = "auto"
+    format: Annotated[str, one_of(format_names, "format", REMOVED_FORMATS)] = "auto"
     """Format of the files, see `tripleaudit prepare --help`; auto looks at their content."""
     columns: Columns | None = None
     """Which column of the files is what, where they are in no known form; see docs/reference/formats.md."""

@@ -16,6 +16,7 @@ from tripleaudit.core.fields import (
     form,
     one_of,
 )
+from tripleaudit.corpora.readers import REMOVED_FORMATS
 from tripleaudit.corpora.readers.records import Columns
 from tripleaudit.study.corpora import format_names
 from tripleaudit.study.training import Training
@@ -100,7 +101,7 @@ class System(Section):
     """
     concurrency: Number = 1
     """Requests to an address at the same time."""
-    format: Annotated[str, one_of(format_names, "format")] | None = None
+    format: Annotated[str, one_of(format_names, "format", REMOVED_FORMATS)] | None = None
     """Format of stored predictions; null looks at their content."""
     columns: Columns | None = None
     """Which column of stored predictions is what, as under `corpora/<name>/columns`."""

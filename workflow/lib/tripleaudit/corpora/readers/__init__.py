@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from tripleaudit.core.descriptors import FORMATS, CorpusFormat
@@ -26,6 +27,22 @@ from tripleaudit.corpora.remarks import say
 
 ANY_COLUMNS = "records"
 STORED_ANSWERS = "answers"
+_REPLACED_BY = {
+    "openie5": "--column text=sentence,subject=extraction.arg1.text,relation=extraction.rel.text,"
+    "object=extraction.arg2s.0.text",
+    "stanford-openie": "--column rows=sentences,tokens=tokens.word,triples=openie,subject=subjectSpan,"
+    "relation=relation,object=objectSpan",
+    "glirel": "--column tokens=tokens,triples=relations,subject=head_pos,relation=label,object=tail_pos",
+    "spacy-llm": "--column triples=relations,subject=dep,relation=relation,object=dest,entities=ents,"
+    "start=start_char,end=end_char,type=label",
+    "relik": "--column triples=triplets,subject=0.3,relation=1,object=2.3",
+    "rebel-raw": "--column id=docid,triples=triples,subject=subject.surfaceform,"
+    "relation=predicate.surfaceform,object=object.surfaceform",
+    "fewrel": "--plugin resources/plugins/fewrel.py",
+    "iob": "--plugin resources/plugins/iob.py",
+}
+REMOVED_FORMATS: Mapping[str, str] = MappingProxyType(_REPLACED_BY)
+"""Names of formats that are no longer built in -> the options that read them."""
 
 
 def detect_format(path: str | Path) -> str:
@@ -118,6 +135,10 @@ def resolve_format(
         UserError: no reader has this name, or as :func:`detect_format`.
     """
     if format != "auto":
+        if format not in FORMATS and format in REMOVED_FORMATS:
+            raise UserError(
+                f"format: {format!r} is no longer built in; expected {REMOVED_FORMATS[format]} in its place"
+            )
         if format not in FORMATS:
             raise UserError(
                 f"format: {format!r} is unknown, expected auto or one of {', '.join(sorted(FORMATS))}"

@@ -10,11 +10,10 @@ from typing import Any
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.corpus import LeftOut
-from tripleaudit.corpora.readers.common import items, load_json, read_objects, shown, take
+from tripleaudit.corpora.readers.common import items, shown, take
 from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.row_files import (
     ABSENT,
-    Probe,
     Row,
     Rows,
     at,
@@ -22,7 +21,6 @@ from tripleaudit.corpora.readers.row_files import (
     read_parquet,
     read_rows,
 )
-from tripleaudit.corpora.readers.side import Side
 
 # LangChain: GraphDocument.model_dump()
 LANGCHAIN = form(
@@ -42,47 +40,6 @@ LLAMA_INDEX = form(
 # KGGen: Graph.model_dump(), with its text
 KG_GEN = form(
     "kg-gen", place=5.73, keys=("text", "entities", "edges", "relations"), id="id", text="text", triples="relations",
-)  # fmt: skip
-
-
-def extracted(row: dict[str, Any], where: str) -> dict[str, Any] | LeftOut:
-    """Return an extraction of OpenIE 5, of which the first object is read; one without any is no
-    triple.
-    """
-    if at(row, "extraction.arg2s.0") is ABSENT:
-        return LeftOut("no_object", where)
-    return Row(
-        row, [] if at(row, "extraction.arg2s.1") is ABSENT else [LeftOut("further_objects", where)]
-    )
-
-
-# OpenIE 5: one extraction a row
-OPENIE5 = form(
-    "openie5", place=5.74, detects=has("sentence", "extraction"), plain=extracted, text="sentence",
-    subject="extraction.arg1.text", relation="extraction.rel.text", object="extraction.arg2s.0.text",
-)  # fmt: skip
-
-
-def annotations(path: Path, side: Side) -> Rows:
-    """Yield the sentences of documents that CoreNLP annotated, with their words."""
-    documents = (
-        iter([(str(path), load_json(path))]) if Probe(path).first == "{" else read_objects(path)
-    )
-    for where, document in side.rows(documents):
-        for number, sentence in enumerate(items(document, "sentences", dict, where), 1):
-            here = f"{where} sentence {number}"
-            words = [
-                take(token, "word", str, here) for token in items(sentence, "tokens", dict, here)
-            ]
-            yield here, {"tokens": words, "openie": items(sentence, "openie", dict, here)}
-
-
-# Stanford OpenIE: CoreNLP's JSON; spans count tokens, ends exclusive
-STANFORD_OPENIE = form(
-    "stanford-openie", place=5.75, rows=annotations, tokens="tokens", triples="openie", relation="relation",
-    detects=lambda probe: isinstance(at(probe.value, "sentences.0"), dict)
-    and at(probe.value, "sentences.0.openie") is not ABSENT,
-    subject_start="subjectSpan.0", subject_end="subjectSpan.1", object_start="objectSpan.0", object_end="objectSpan.1",
 )  # fmt: skip
 
 
@@ -172,41 +129,4 @@ SPAN = {"start": None, "end": None}  # of a name whose position is not asked for
 GLINER2 = form(
     "gliner2", place=5.77, detects=has("text", "relation_extraction"), plain=by_relation, id="id", text="text",
     triples="links", subject="s", relation="r", object="o", name="text", start="start", end="end",
-)  # fmt: skip
-
-# GLiREL: predict_relations, with the tokens that it was queried about
-GLIREL = form(
-    "glirel", place=5.78, tokens="tokens", triples="relations", relation="label", id="id",
-    detects=lambda probe: at(probe.value, "relations.0.head_pos") is not ABSENT and "tokens" in probe.value,
-    subject_start="head_pos.0", subject_end="head_pos.1", object_start="tail_pos.0", object_end="tail_pos.1",
-)  # fmt: skip
-
-# spacy-llm: RELExample.model_dump() of its task for relations; entities are called by their
-# positions
-SPACY_LLM = form(
-    "spacy-llm", place=5.79, detects=has("text", "ents", "relations"), text="text", triples="relations",
-    subject="dep", relation="relation", object="dest",
-    entities="ents", start="start_char", end="end_char", type="label",
-)  # fmt: skip
-
-
-def linked(row: dict[str, Any], where: str) -> dict[str, Any]:
-    """Return an output of ReLiK, whose spans JSON writes as lists, with its triplets as objects."""
-    links = []
-    for one in items(row, "triplets", list, where):
-        if len(one) < 3 or not all(isinstance(end, list) and len(end) == 4 for end in one[:3:2]):
-            raise UserError(
-                f"{where}: a triplet is {shown(one)}, expected [[start, end, label, text], relation, [...]]"
-            )
-        subject, object_ = (
-            dict(zip(("start", "end", "label", "name"), end, strict=True)) for end in one[:3:2]
-        )
-        links.append({"s": subject, "r": one[1], "o": object_})
-    return {**row, "links": links}
-
-
-# ReLiK: RelikOutput.to_dict()
-RELIK = form(
-    "relik", place=5.8, detects=has("text", "spans", "triplets"), plain=linked, text="text", triples="links",
-    subject="s", relation="r", object="o", name="name", start="start", end="end", type="label",
 )  # fmt: skip

@@ -13,7 +13,6 @@ from tripleaudit.corpora.corpus import LeftOut
 from tripleaudit.corpora.readers.common import (
     first_character,
     items,
-    load_json,
     read_objects,
     shown,
     take,
@@ -165,59 +164,6 @@ TACRED = form(
     id="id", tokens="token", relation="relation", none=("no_relation",), last="inclusive",
     subject_start="subj_start", subject_end="subj_end", subject_type="subj_type",
     object_start="obj_start", object_end="obj_end", object_type="obj_type",
-)  # fmt: skip
-
-
-def fewrel(path: Path) -> Rows:
-    """Yield a row an example of ``{relation: [{"tokens", "h": [name, id, [[positions], …]], "t":
-    …}]}``.
-    """
-    examples = load_json(path)
-    if not isinstance(examples, dict):
-        raise UserError(f"{path}: expected an object {{relation: [examples]}}")
-    for relation, found in examples.items():
-        for number, item in enumerate(found if isinstance(found, list) else [], 1):
-            where = f"{path} {relation} item {number}"
-            if not isinstance(item, dict):
-                raise UserError(f"{where}: expected an object, got {shown(item)}")
-            row = {"relation": relation, "tokens": item.get("tokens")}
-            for key in ("h", "t"):
-                try:
-                    positions = take(item, key, list, where)[2][0]
-                    row[key] = {"start": positions[0], "end": positions[-1]}
-                except (LookupError, TypeError) as error:
-                    expected = "expected [name, id, [[positions], …]]"
-                    raise UserError(
-                        f"{where}: {key!r} is {shown(item.get(key))}, {expected}"
-                    ) from error
-            yield where, row
-
-
-def _is_fewrel(probe: Probe) -> bool:
-    examples = next(iter(probe.value.values()), None)
-    first = examples[0] if isinstance(examples, list) and examples else None
-    return isinstance(first, dict) and {"tokens", "h", "t"} <= first.keys()
-
-
-FEWREL = form(
-    "fewrel", place=5.4, rows=fewrel, detects=_is_fewrel, tokens="tokens", relation="relation",
-    subject="h", object="t", start="start", end="end", last="inclusive",
-)  # fmt: skip
-
-
-def _is_raw_rebel(probe: Probe) -> bool:
-    triples = probe.value.get("triples")
-    return (
-        "docid" in probe.value
-        and isinstance(triples, list)
-        and "surfaceform" in str(triples[:1] or "surfaceform")
-    )
-
-
-# what REBEL was made from, with `surfaceform` for every part
-REBEL_RAW = form(
-    "rebel-raw", place=5.6, detects=_is_raw_rebel, id="docid", text="text", triples="triples",
-    subject="subject.surfaceform", relation="predicate.surfaceform", object="object.surfaceform",
 )  # fmt: skip
 
 

@@ -217,6 +217,10 @@ class Mapped:
         columns = [column for role, column in self.given.items() if role not in SETTINGS]
         return bool(columns) and all(column.isdecimal() for column in columns)
 
+    def counts_parts(self) -> bool:
+        """Return whether the mapping calls the parts of a triple by their numbers in a list."""
+        return all(self.given.get(role, "")[:1].isdecimal() for role in PARTS)
+
     def find(self, value: Any, role: str) -> Any:
         """Return what a row or a triple has of a role, :data:`ABSENT` if nothing."""
         if not isinstance(value, dict):
@@ -525,7 +529,9 @@ class Arguments:
         plain = isinstance(item, list | tuple) and not (
             mapped.declared and "relation" in mapped.names
         )
-        if isinstance(item, list | tuple):
+        if isinstance(item, list | tuple) and mapped.counts_parts():
+            subject, relation, object_ = (mapped.find(item, role) for role in PARTS)
+        elif isinstance(item, list | tuple):
             if (
                 len(item) != 3
                 or mapped.declared

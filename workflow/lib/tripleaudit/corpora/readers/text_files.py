@@ -11,7 +11,6 @@ from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import open_text
 from tripleaudit.corpora.corpus import LeftOut
 from tripleaudit.corpora.readers.form import form
-from tripleaudit.corpora.readers.records import decoded
 from tripleaudit.corpora.readers.row_files import Probe, Row, Rows, lines
 
 TYPED: dict[str, Any] = {
@@ -280,68 +279,6 @@ SENT_TUP = form(
     subject_start="s1", subject_end="s2", object_start="o1", object_end="o2",
     detects=lambda probe: probe.path.suffix in SUFFIXES
     or (not probe.path.exists() and probe.path.with_name(f"{probe.path.name}.sent").exists()),
-)  # fmt: skip
-
-
-# IOB with relations, as Bekoulis et al. (2018) spread CoNLL04 and ADE: a line a token with its
-# index, the token, its tag, its relations and the indices of their objects; `#doc` begins a
-# sentence, and its id stands behind it. Relations stand at the last token of an entity and lead to
-# the last token of another one.
-def tokens(path: Path) -> Rows:
-    """Yield the sentences."""
-    name, cells, begin = "0", list[list[str]](), f"{path} line 1"
-    for number, where, line in lines(path):
-        if line.startswith("#doc"):
-            if cells:
-                yield begin, _of_tokens(name, cells, begin)
-            name, cells, begin = line[4:].strip() or str(number), [], where
-        else:
-            cells.append(line.split("\t"))
-            if len(cells[-1]) != 5:
-                raise UserError(f"{where}: {len(cells[-1])} tab-separated columns, expected 5")
-    if cells:
-        yield begin, _of_tokens(name, cells, begin)
-
-
-def _of_tokens(name: str, cells: list[list[str]], where: str) -> dict[str, Any]:
-    entities: dict[int, dict[str, Any]] = {}  # by the last token
-    first, kind = 0, ""
-    for position, (_, _, tag, _, _) in enumerate(cells):
-        edge, _, of = tag.partition("-")
-        if edge == "B" or of != kind:
-            first, kind = position, of
-        if edge != "O":
-            entities.pop(position - 1, None) if position > first else None
-            entities[position] = {"id": position, "start": first, "end": position, "type": of}
-    triples = []
-    for position, line in enumerate(cells):
-        relations, heads = decoded(line[3]), decoded(line[4])
-        if not (_all_of(relations, str) and _all_of(heads, int)) or len(relations) != len(heads):
-            expected = "two lists of one length, of relations and of the positions of their objects"
-            raise UserError(
-                f"{where}: token {position} has {line[3]!r} and {line[4]!r}, expected {expected}"
-            )
-        for relation, head in zip(relations, heads, strict=True):
-            if relation != "N" and not {position, head} <= entities.keys():
-                raise UserError(
-                    f"{where}: {relation} leads from token {position} to {head}, expected ends of entities"
-                )
-            triples += [{"s": position, "r": relation, "o": head}] * (relation != "N")
-    return {
-        "id": name,
-        "tokens": [line[1] for line in cells],
-        "entities": [*entities.values()],
-        "triples": triples,
-    }
-
-
-def _all_of(value: Any, kind: type) -> bool:
-    return isinstance(value, list) and all(type(item) is kind for item in value)
-
-
-IOB = form(
-    "iob", place=6.4, rows=tokens, detects=lambda probe: probe.line.startswith("#doc"), **LINKED, tokens="tokens",
-    key="id", start="start", end="end", type="type", last="inclusive",
 )  # fmt: skip
 
 
