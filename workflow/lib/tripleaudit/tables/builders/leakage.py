@@ -3,12 +3,17 @@ were read.
 """
 
 import statistics
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.units import design_effect
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import GAPS, Cell, Column, Row, Table
+from tripleaudit.tables.audit_table import sort_audits
+from tripleaudit.tables.cells import GAPS, Cell, Table
+from tripleaudit.tables.frame_table import of_frame
 from tripleaudit.tables.inputs import TableInputs
 
 BETWEEN = "{} \u2192 {}"
@@ -26,51 +31,71 @@ DEPENDENCE_NOTE = (
 )
 
 
-def leakage(inputs: TableInputs) -> Table:
+COLUMNS = (
+    *(("Sentences", label) for label in KINDS.values()),
+    ("Sentences", "Share (%)"),
+    ("", "Triples (%)"),
+    ("", "Entities (%)"),
+    ("", "Groups"),
+    ("", "Design effect"),
+)
+
+
+def leakage(study: TableInputs) -> Table:
     """Build from the audits of all protocols; warn of test sentences that are in training."""
-    rows, warnings, remarks = [], [], []
-    for corpus in labels.corpora(corpus for corpus, _ in inputs.audits):
-        for protocol in labels.ordered(
-            (p for c, p in inputs.audits if c == corpus), labels.protocol_order()
-        ):
-            audit = inputs.audits[corpus, protocol]
-            where = f"{labels.corpus(corpus)}, {labels.protocol(protocol)}"
-            for shared in audit.get("leakage", ()):
-                found, size = shared["sentences"], audit["splits"][shared["into"]]["sentences"]
-                cells = [Cell(found[kind], 0) for kind in KINDS]
-                cells += [
-                    Cell(100 * shared[part]["share"], inputs.digits(1))
-                    for part in ("triples", "entities")
-                ]
-                label = BETWEEN.format(labels.SPLITS[shared["from"]], labels.SPLITS[shared["into"]])
-                cells.insert(3, Cell(100 * found["share"], inputs.digits(1)))
-                cells += (
-                    _dependence(inputs, corpus, protocol) if label == TO_TEST else (Cell(), Cell())
-                )
-                rows.append(Row(label, cells, where))
-                same = found["equal"] + found["normalised"]
-                if label == TO_TEST and same:
-                    example = next(one for one in shared["examples"] if one["kind"] != "near")
-                    warnings.append(
-                        f"{same} of {size} test sentences of {where} are in training, up to case and punctuation, such "
-                        f"as {example['test']}: {example['test_text'][:80]!r}. Scores on them say what is remembered."
-                    )
-            remarks += [f"{labels.corpus(corpus)}, {text}." for text in audit.get("remarks", ())]
-    heads = [
-        *(Column(label, "Sentences") for label in KINDS.values()),
-        Column("Share (%)", "Sentences"),
-    ]
-    return inputs.table(
-        "What splits share, and what was left out or changed when they were read.",
-        [*heads, "Triples (%)", "Entities (%)", "Groups", "Design effect"],
+    import pandas as pd
+
+    index, rows, warnings, remarks = [], [], [], []
+    for corpus, protocol in sort_audits(study.audits):
+        audit = study.audits[corpus, protocol]
+        test_set = f"{labels.corpus(corpus)}, {labels.protocol(protocol)}"
+        for shared in audit.get("leakage", ()):
+            splits = BETWEEN.format(labels.SPLITS[shared["from"]], labels.SPLITS[shared["into"]])
+            cells = shared_cells(shared, study.digits(1))
+            if splits == TO_TEST:
+                cells += _dependence(study, corpus, protocol)
+                warnings += leakage_warnings(shared, audit, test_set)
+            else:
+                cells += [Cell(), Cell()]
+            index.append((test_set, splits))
+            rows.append(cells)
+        remarks += [f"{labels.corpus(corpus)}, {text}." for text in audit.get("remarks", ())]
+    frame = pd.DataFrame(
         rows,
-        ("Splits", "Sets"),
-        NOTE,
-        DEPENDENCE_NOTE,
-        GAPS,
-        *remarks,
-        warnings=(*warnings, *remarks),
+        index=pd.MultiIndex.from_tuples(index, names=["Sets", "Splits"]),
+        columns=pd.MultiIndex.from_tuples(COLUMNS),
     )
+    caption = "What splits share, and what was left out or changed when they were read."
+    table = of_frame(frame, caption, [NOTE, DEPENDENCE_NOTE, GAPS, *remarks])
+    return replace(table, warnings=(*warnings, *remarks))
+
+
+def shared_cells(shared: Mapping[str, Any], digits: int) -> list[Cell]:
+    """Return the cells on what two splits share: sentences, triples and entities.
+
+    Args:
+        shared: of :mod:`tripleaudit.protocols.leakage`, with shares as fractions.
+        digits: decimals of percentages.
+    """
+    sentences = shared["sentences"]
+    shares = (sentences["share"], shared["triples"]["share"], shared["entities"]["share"])
+    counts = [Cell(sentences[kind], 0) for kind in KINDS]
+    return counts + [Cell(100 * share, digits) for share in shares]
+
+
+def leakage_warnings(
+    shared: Mapping[str, Any], audit: Mapping[str, Any], test_set: str
+) -> list[str]:
+    """Return a warning of test sentences that are in training, none where there are none."""
+    same = shared["sentences"]["equal"] + shared["sentences"]["normalised"]
+    if not same:
+        return []
+    size = audit["splits"][shared["into"]]["sentences"]
+    example = next(pair for pair in shared["examples"] if pair["kind"] != "near")
+    return [
+        f"{same} of {size} test sentences of {test_set} are in training, up to case and punctuation, such "
+        f"as {example['test']}: {example['test_text'][:80]!r}. Scores on them say what is remembered."
+    ]
 
 
 def _dependence(inputs: TableInputs, corpus: str, protocol: str) -> tuple[Cell, Cell]:
