@@ -14,7 +14,7 @@ WIDTH: Final = 100
 PLURALS: Final = {HOLDS: "hold", DOES_NOT_HOLD: "do not hold"}
 DECIDED: Final = (HOLDS, DOES_NOT_HOLD)
 COMMANDS: Final = {
-    "random-splits": "tripleaudit audit TRAIN TEST --valid VALID --random-splits 1000000 --json",
+    "random-splits": "tripleaudit audit TRAIN TEST --valid VALID --random-splits 20000 --json",
     "mean-ranks": "tripleaudit claims",
     "rank-correlation": "tripleaudit claims",
     "against-gold": "tripleaudit claims",
