@@ -122,6 +122,7 @@ OVERLAPPING = Sentence(
         Triple(Span(0, 3, "Ann"), "met", Span(12, 15, "Ben")),
     ),
 )
+EDGE_BLANK = Sentence("e", "Ann met Ben", (Triple(Span(0, 4, "Ann "), "met", Span(8, 11, "Ben")),))
 WITHOUT_POSITION = Sentence("a", "Ann left", (Triple(Span(None, None, "Anna"), "left", ANN),))
 
 
@@ -133,6 +134,7 @@ WITHOUT_POSITION = Sentence("a", "Ann left", (Triple(Span(None, None, "Anna"), "
         ("tplinker", WITHOUT_POSITION, 0),
         ("label-studio", WITHOUT_POSITION, 0),
         ("docbin", OVERLAPPING, 1),
+        ("docbin", EDGE_BLANK, 0),
         ("spert", OVERLAPPING, 2),
         ("label-studio", OVERLAPPING, 2),
     ],

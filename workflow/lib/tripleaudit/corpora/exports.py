@@ -21,6 +21,7 @@ UNTYPED = "Entity"
 """Type of an entity that has none, in forms that require one."""
 WITHOUT_POSITION = "triples have an entity without a position in the text and are left out"
 OVERLAPPING = "triples have an entity that overlaps another one and are left out"
+EDGE_BLANKS = "triples have an entity that begins or ends with a blank and are left out"
 OTHER_POSITION = "triples have an entity that is not at its first mention; positions are lost"
 EXTRA_BLANKS = "texts have a blank more on reading, where an entity touches a mark"
 OTHER_BLANKS = "texts have other blanks on reading than one between two tokens"
@@ -228,10 +229,14 @@ def write_docbin(path: Path, sentences: Sequence[Sentence]) -> Losses:
             span: document.char_span(*span.offsets, label=kind)
             for span, kind in _entities(triples).items()
         }
-        document.ents = list(entities.values())
+        document.ents = [entity for entity in entities.values() if entity is not None]
         relations: dict[tuple[int, int], dict[str, float]] = {}
         for triple in triples:
-            pair = entities[triple.subject].start, entities[triple.object].start
+            subject, object_ = entities[triple.subject], entities[triple.object]
+            if subject is None or object_ is None:
+                losses[EDGE_BLANKS] += 1
+                continue
+            pair = subject.start, object_.start
             relations.setdefault(pair, {})[triple.relation] = 1.0
         document.user_data[RELATION_KEY] = relations
         documents.add(document)
