@@ -197,3 +197,14 @@ def test_pages_have_the_table_that_the_command_prints(page, options, capsys):
     _, _, rest = text.partition("<!-- claims: made by `tripleaudit claims")
     shown = rest.partition("-->\n")[2].partition("<!-- end of claims -->")[0]
     assert shown.strip() == capsys.readouterr().out.strip()
+
+
+def test_semi_open_extraction_is_not_open_extraction(tmp_path):
+    def measures(setting, f1, fs):
+        keys = {"corpus": "cdr", "protocol": f"gre-document-{setting}", "system": setting}
+        return [{**keys, "measure": "f1", "value": f1}, {**keys, "measure": "fs", "value": fs}]
+
+    rows = [*measures("closed", 50, 60), *measures("semi-open", 6, 30), *measures("open", 0, 90)]
+    Evidence("genres", measures=rows).write(tmp_path)
+    (row,) = [row for row in ta.claims(tmp_path).rows() if row["claim"] == "gen-hard-matching"]
+    assert row["verdict"] == "holds"

@@ -102,7 +102,7 @@ def decide_hard_matching(claim: Claim, evidence: Sequence[Evidence]) -> Verdict 
         by_corpus: dict[str, dict[str, dict[str, list[float]]]] = {}
         for row in source.measures:
             if source.study in claim.decision["studies"] and row["measure"] in ("f1", "fs"):
-                setting = str(row["protocol"]).rpartition("-")[2]
+                setting = str(row["protocol"]).split("-", 2)[2]
                 values = by_corpus.setdefault(row["corpus"], {}).setdefault(setting, {})
                 values.setdefault(row["measure"], []).append(row["value"])
         for corpus, settings in by_corpus.items():
