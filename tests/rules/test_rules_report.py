@@ -11,7 +11,7 @@ from support.workflow import DEMO_FILES, configure, planned, ran
 from tripleaudit.core.files import write_jsonl
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("report")]
-RULES = ("--allowed-rules", "plot", "write_report", "report", "--rerun-triggers", "mtime")
+RULES = ("--allowed-rules", "plots", "write_report", "report", "--rerun-triggers", "mtime")
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def test_report_and_plots_follow_from_a_finished_study(study):
     ran(study, *RULES, "--", "report")
     for ending in ("svg", "json"):
         plots = {path.stem for path in (study / "results/small/plots").glob(f"*.{ending}")}
-        assert plots == {"type-f1", "cardinality-drop", "f1-cost", "training-curves", "time-memory"}
+        assert plots == {"f1-cost", "training-curves", "time-memory"}
     text = (study / "results/small/report.html").read_text(encoding="utf-8")
     assert (
         text.count("<figure") == 4
@@ -58,8 +58,6 @@ def test_report_and_plots_follow_from_a_finished_study(study):
     captioned = study / "captions.html"
     ran(study, "--report", str(captioned), *RULES, "--", "report")
     shown = captioned.read_text(encoding="utf-8")
-    assert "the line between is the drop" in shown  # of one plot
-    assert "greatest resident main memory" in shown  # of another
     assert "every test sentence with what was found" in shown  # of the report
 
 

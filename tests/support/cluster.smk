@@ -9,8 +9,8 @@ rule probe:
         "probe.log",
     resources:
         gpu=1,
-        mem_mb=growing(100),
-        runtime=growing(5),
+        mem_mb=lambda wildcards, attempt: 100 * attempt,
+        runtime=lambda wildcards, attempt: 5 * attempt,
     shell:
         "echo memory={resources.mem_mb} runtime={resources.runtime} offline=${{HF_HUB_OFFLINE:-}} "
         "gpus=${{CUDA_VISIBLE_DEVICES:-}} >> attempts.txt; "

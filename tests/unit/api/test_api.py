@@ -158,7 +158,7 @@ def test_importing_is_light_and_what_it_has_needs_no_torch(tmp_path):
         "assert ta.score(*sides).f1 == 2 / 3 and '66.67' in ta.score(*sides)._repr_html_()\n"
         "from tripleaudit.cli import main\n"
         f"assert [main([name, {path!r}, {path!r}]) for name in ('audit', 'score')] == [0, 0]\n"
-        "names = {'score', 'audit', 'check', 'claims', 'compare', 'which', 'load'}\n"
+        "names = {'score', 'audit', 'check', 'claims', 'compare', 'which', 'load', 'export'}\n"
         "assert set(ta.__all__) == names and callable(ta.which)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

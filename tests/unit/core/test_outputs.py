@@ -50,6 +50,20 @@ def test_an_older_job_with_the_same_settings_may_finish(study):
     assert (study / "model.json").is_file()
 
 
+def test_jobs_of_two_tables_write_into_one_folder_side_by_side(study):
+    """``snakemake --cores 2 type_f1 sifted`` runs a job for each."""
+    outputs.claim_options("tables", {"out": "tables", "tables": {"type-f1": {}}})
+    in_another_process(
+        "outputs.claim_options('tables', {'out': 'tables', 'tables': {'sifted': {}}})"
+    )
+    write_json(study / "tables" / "type-f1.json", 1)
+    in_another_process(
+        "outputs.claim_options('tables', {'out': 'tables', 'tables': {'type-f1': {}}})"
+    )
+    with pytest.raises(UserError, match="another job was started for this file"):
+        write_json(study / "tables" / "type-f1.json", 2)
+
+
 def test_a_study_in_a_folder_that_cannot_be_written_claims_nothing(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("TRIPLEAUDIT_STUDY_FOLDER", str(tmp_path / "file"))

@@ -74,6 +74,8 @@ def claim_options(command: str, options: Mapping[str, Any]) -> None:
         for name in options
         if name.startswith("out") or name in OUTPUT_OPTIONS
     }
+    if command == "tables":  # jobs of single tables write into one folder
+        names["tables"] = " ".join(sorted(options["tables"]))
     if names and command != "train":
         claim(f"{command} {json.dumps(names, sort_keys=True)}")
 

@@ -146,7 +146,7 @@ def resolve_format(
         return format
     if not columns or columns.keys() == {"annotator"}:
         return detect_format(path)
-    if "answer" in columns:
+    if columns.get("answer"):
         return STORED_ANSWERS
     path = split_of(path)[0]
     folder = path.startswith("hub:") or Path(path).is_dir()

@@ -19,6 +19,7 @@ reads the inverse order.
 
 import ast
 import json
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 from pathlib import Path
@@ -749,10 +750,12 @@ class Arguments:
 
 
 def _score_of(item: Any) -> float | None:
-    """Return the score of a predicted triple; None where it has none."""
+    """Return the score of a predicted triple; None where it has none that is a finite number."""
     score = item.get("score") if isinstance(item, dict) else None
     is_number = isinstance(score, int | float) and not isinstance(score, bool)
-    return float(score) if is_number else None
+    if not is_number or not abs(score) <= sys.float_info.max:  # NaN is not, nor a long integer
+        return None
+    return float(score)
 
 
 def _main_name(names: tuple[str, ...]) -> str:
