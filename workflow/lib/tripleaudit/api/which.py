@@ -404,12 +404,12 @@ def _score_cells(row: Ranked) -> list[Cell]:
     if row.behind is None:
         return [*cells, Cell(text=""), Cell(text="")]
     low, high = row.behind_low, row.behind_high
-    behind = Cell(row.behind, digits=3, low=low, high=high).percent()
+    behind = Cell(row.behind, digits=3, low=low, high=high).percent()  # type: ignore[arg-type]
     signed = number(100 * row.behind, 1, sign=True)
-    return [*cells, replace(behind, text=signed), Cell(row.p, digits=4)]
+    return [*cells, replace(behind, text=signed), Cell(row.p, digits=4)]  # type: ignore[arg-type]
 
 
 def _cost_cells(row: Ranked) -> list[Cell]:
     """Return unread answers, money and seconds."""
     unread = Cell() if row.answers is None else Cell(text=f"{row.unread} of {row.answers}")
-    return [unread, Cell(row.money or None, digits=4), Cell(row.seconds)]
+    return [unread, Cell(row.money or None, digits=4), Cell(row.seconds)]  # type: ignore[arg-type]

@@ -397,7 +397,7 @@ def uncased(item: RawSentence) -> RawSentence:
         return starts[start] if start is not None and 0 <= start < len(starts) else start
 
     triples = [
-        RawTriple(plain(subject), relation, plain(object_), moved(start), moved(other), *more)
+        RawTriple(plain(subject), relation, plain(object_), moved(start), moved(other), *more)  # type: ignore[arg-type]
         for subject, relation, object_, start, other, *more in item.triples
     ]
     return replace(item, text=plain(item.text), triples=triples)

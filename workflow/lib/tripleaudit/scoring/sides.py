@@ -54,10 +54,14 @@ def load_pair(
     right = load_side(gold, "truth", format, columns)
     if isinstance(predictions, Given):
         predictions.gold = right
-    is_file = not isinstance(predictions, Given)
-    if is_file and (reader := _reader_with_gold(predictions, predicted_format)):
+    reader = None
+    if not isinstance(predictions, Given):
+        reader = _reader_with_gold(predictions, predicted_format)
+    if reader is not None and not isinstance(predictions, Given):
         guess = _read_with_gold(reader, predictions, gold)
-    elif is_file and without_texts(predictions, False, predicted_format, predicted_columns):
+    elif not isinstance(predictions, Given) and without_texts(
+        predictions, False, predicted_format, predicted_columns
+    ):
         guess = _completed(predictions, right, predicted_format, predicted_columns)
     elif predicted_columns or predicted_format != "auto":
         guess = read_corpus(

@@ -276,7 +276,7 @@ DOCRED_RESULTS = CorpusFormat(
     detects=has("title", "h_idx", "t_idx", "r"),
     read_with_gold=results,
 )
-DOCRED_COLUMNS: dict[str, str] = {
+DOCRED_COLUMNS: dict[str, Any] = {
     "id": "title", "tokens": "tokens", "triples": "links",
     "subject": "h.name", "relation": "r", "object": "t.name",
     "subject_start": "h.start", "subject_end": "h.end", "subject_type": "h.type",

@@ -229,7 +229,7 @@ class Mapped:
         column = self.columns_of(value).get(role)
         if column is None:
             return ABSENT
-        return value[column] if type(column) is str else self._first_of(value, role, column)
+        return value[column] if isinstance(column, str) else self._first_of(value, role, column)
 
     def columns_of(self, row: dict[str, Any]) -> dict[str, str | tuple[str, ...]]:
         """Return, and remember for objects with the same keys, where such an object has its roles.
@@ -752,10 +752,9 @@ class Arguments:
 def _score_of(item: Any) -> float | None:
     """Return the score of a predicted triple; None where it has none that is a finite number."""
     score = item.get("score") if isinstance(item, dict) else None
-    is_number = isinstance(score, int | float) and not isinstance(score, bool)
-    if not is_number or not abs(score) <= sys.float_info.max:  # NaN is not, nor a long integer
+    if isinstance(score, bool) or not isinstance(score, int | float):
         return None
-    return float(score)
+    return float(score) if abs(score) <= sys.float_info.max else None  # NaN is not, nor 10**400
 
 
 def _main_name(names: tuple[str, ...]) -> str:
