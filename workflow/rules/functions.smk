@@ -116,3 +116,8 @@ def plot_code(wildcards):
     """Return digests of the code of all plots."""
     names = [f"tables.plots.{name.replace('-', '_')}" for name in STUDY.report.plots]
     return jobs.command_code("plots") | jobs.chosen_code("plots", *names)
+
+
+def files_of_table(name):
+    """Return an input function for the files that one table is made from."""
+    return lambda wildcards: STUDY.report.table_inputs(name)

@@ -88,11 +88,6 @@ rule tables:
         "> {log:q} 2>&1"
 
 
-def files_of_table(name):
-    """Return an input function for the files that one table is made from."""
-    return lambda wildcards: STUDY.report.table_inputs(name)
-
-
 # One target per table: `snakemake --cores 2 sifted` makes this table only (`collection` is a rule of its own).
 for table_name in (name for name in STUDY.tables if name != "collection"):
 
