@@ -189,3 +189,11 @@ def test_a_shell_learns_commands_and_options(tmp_path):
 
     assert {"split", "score"} <= completed("tripleaudit s")
     assert "--format" in completed("tripleaudit audit --")
+
+
+def test_a_failing_disk_is_one_sentence_with_the_file(capsys):
+    """Reading ``/proc/self/mem`` fails as a broken disk does."""
+    source = "/proc/self/mem"
+    assert cli.main(["prepare", "--source", source, "--out", "x", "--report", "y"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"error: {source}: cannot be read (") and error.count("\n") == 1

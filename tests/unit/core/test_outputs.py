@@ -148,3 +148,10 @@ def test_scores_that_are_not_finite_are_refused(tmp_path, value):
     write_scores(scores, [Score(keys_of({"study": "s"}), "all", "exact", "f1", float(value))])
     with pytest.raises(UserError, match=r"scores.csv line 2: expected finite numbers"):
         read_scores(scores)
+
+
+def test_digests_do_not_have_the_ending_of_the_files_that_they_are_of(study):
+    """A search such as ``find -name '*.csv'`` finds every result once."""
+    write_json(study / "tables" / "a.csv", [1])
+    assert [path.name for path in study.rglob("*.csv")] == ["a.csv"]
+    assert [name for name, _ in outputs.verify(study)] == ["tables/a.csv"]

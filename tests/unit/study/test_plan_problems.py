@@ -10,6 +10,7 @@ import yaml
 from support.workflow import problems, refusal, said, snakemake
 from tripleaudit.cli import main
 from tripleaudit.core import fields
+from tripleaudit.core.errors import UserError
 from tripleaudit.study.study import Study
 from tripleaudit.training.settings import TrainingSettings
 
@@ -147,3 +148,52 @@ def test_settings_that_an_extractor_of_ones_own_brings_are_checked_in_the_plan(t
     assert problems(own) == [
         "own_extractors/mine: training_defaults/warmup: expected at most 1, got 2"
     ]
+
+
+def bomb(levels: int = 9) -> str:
+    lines = ["study: bomb", "a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    for level in range(1, levels + 1):
+        aliases = ", ".join([f"*a{level - 1}"] * 9)
+        lines.append(f"a{level}: &a{level} [{aliases}]")
+    return "\n".join(lines) + "\n"
+
+
+def test_the_workflow_refuses_aliases_that_stand_for_too_many_values(tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_text(bomb())
+    with pytest.raises(UserError, match="its aliases stand for more than"):
+        Study.of_workflow(yaml.safe_load(path.read_text()), [path])
+
+
+@pytest.mark.parametrize("section", ["corpora", "systems"])
+def test_names_that_no_file_can_have_are_refused(tmp_path, capsys, section):
+    study = tmp_path / "study.yaml"
+    study.write_text(yaml.safe_dump({"study": "s", section: {"a" * 300: {}}}))
+    assert main(["validate", str(study)]) == 1
+    error = capsys.readouterr().err
+    assert section in error and "at most 80 characters" in error
+
+
+def test_the_shared_folder_of_answers_is_no_name_of_a_study(tmp_path, capsys):
+    study = tmp_path / "study.yaml"
+    study.write_text(yaml.safe_dump({"study": "cache", "corpora": {"webnlg": None}}))
+    assert main(["validate", str(study)]) == 1
+    assert "results/cache is the folder that studies share" in capsys.readouterr().err
+
+
+def test_credentials_in_addresses_of_texts_and_models_are_refused_and_not_repeated(
+    tmp_path, capsys
+):
+    study = tmp_path / "study.yaml"
+    collection = {"files": ["s3://KEY:HIDDEN@bucket/a.txt"], "extractor": "casrel", "gate": None}
+    sections = {
+        "corpora": {"webnlg": None},
+        "collections": {"texts": collection},
+        "encoder": {"model": "https://host/m.zip?token=HIDDEN"},
+    }
+    study.write_text(yaml.safe_dump({"study": "s", **sections}))
+    assert main(["validate", str(study)]) == 1
+    error = capsys.readouterr().err
+    assert "HIDDEN" not in error
+    assert "collections/texts/files: an address must not hold credentials" in error
+    assert "encoder/model: an address must not hold credentials" in error

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -19,6 +20,7 @@ from types import SimpleNamespace
 import pytest
 
 from support.fake_endpoint import FakeEndpoint, Fault, drop, hang, malformed
+from support.processes import alive, wait_for
 from support.serving import answering, serving
 from tripleaudit.core.descriptors import SYSTEM_KINDS
 from tripleaudit.core.files import read_json
@@ -650,3 +652,33 @@ def test_secrets_in_the_settings_of_a_service_are_refused_and_not_repeated(setti
     else:
         (problem,) = problems
         assert problem.startswith(expected) and "env:NAME" in problem and "SECRET" not in problem
+
+
+IDLE = """
+import os, subprocess, sys, time
+inner = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+open(sys.argv[1], "w").write(f"{os.getpid()} {inner.pid} ")
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
+def test_a_program_ends_with_its_job_even_when_the_job_is_killed(box, sent):
+    """So do processes that the program has started itself."""
+    started = box.folder / "started"
+    settings = {"command": [sys.executable, box.write("idle.py", IDLE), str(started)], **COMMON}
+    script = (
+        "import json, sys; from pathlib import Path; "
+        "from tripleaudit.systems.test_set import SystemFiles, predict_system; "
+        "folder, settings = Path(sys.argv[1]), json.loads(sys.argv[2]); test = folder / 'test.jsonl'; "
+        "files = SystemFiles(test, folder / 'out', folder / 'report', train=test, files=()); "
+        "predict_system('idle', settings, files, {'threads': 1})"
+    )
+    arguments = [sys.executable, "-c", script, str(box.folder), json.dumps(settings)]
+    job = subprocess.Popen(arguments)
+    assert wait_for(lambda: started.exists() and started.read_text().endswith(" "))
+    processes = [int(number) for number in started.read_text().split()]
+    assert all(map(alive, processes))
+    job.send_signal(sent)
+    job.wait()
+    assert wait_for(lambda: not any(map(alive, processes)))

@@ -11,6 +11,7 @@ code counts it.
 """
 
 import argparse
+import errno
 import importlib
 import os
 import sys
@@ -22,6 +23,7 @@ from typing import NoReturn
 
 from tripleaudit import __version__, commands
 from tripleaudit.core import files, outputs, storage
+from tripleaudit.core.addresses import clean_addresses, clean_log_records
 from tripleaudit.core.arguments import check_paths
 from tripleaudit.core.errors import UserError, hint
 from tripleaudit.core.registries import use_plugins
@@ -136,6 +138,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; print a :class:`UserError` as one line and return 1."""
     arguments = sys.argv[1:] if argv is None else list(argv)
     command = None
+    clean_log_records()
     try:
         plugins, arguments = split_plugins(arguments)
         use_plugins(plugins)
@@ -164,7 +167,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         message = explain(error, command or "")
         if message is None:
             raise
-        print(f"error: {message}", file=sys.stderr)
+        print(f"error: {clean_addresses(message)}", file=sys.stderr)
         return 1
 
 
@@ -210,4 +213,6 @@ def explain(error: Exception, command: str) -> str | None:
         message = extras.advice(error, command)
     if message is None and isinstance(error, OSError) and error.filename is not None:
         message = f"{str(error.filename)[:200]}: {error.strerror}"
+    if message is None and isinstance(error, OSError) and error.errno == errno.EIO:
+        message = f"a file cannot be read or written ({error.strerror}); check the disk"
     return message

@@ -50,6 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run Snakemake as a process of its own; its exit status is this command's."""
+    from tripleaudit.core import storage
     from tripleaudit.core.errors import UserError, hint
     from tripleaudit.core.shipped import PROJECT, studies, study_file
     from tripleaudit.core.yaml_files import read_with_repeated
@@ -74,6 +75,8 @@ def run(args: argparse.Namespace) -> int:
     if not any(option.split("=")[0].startswith(PLACED) for option in options):
         options = ["--cores", "all", *options]
     command = [sys.executable, "-P", "-m", "snakemake", "--configfile", str(study)]
+    if not set(_flags(options)) & PLANNING:
+        storage.check_writable(".snakemake")
     folder = {
         "TRIPLEAUDIT_PROFILES": str(PROJECT / "workflow" / "profiles")
     }  # where profiles find their scripts

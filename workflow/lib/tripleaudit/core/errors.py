@@ -4,13 +4,19 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
+from tripleaudit.core.addresses import clean_addresses
+
 
 class UserError(Exception):
     """Bad input: one sentence that says what is wrong, where, and what was expected.
 
     Commands and workflow jobs print the message on one line and exit with status 1, without a
-    traceback; every other exception is a defect of the program and keeps its traceback.
+    traceback; every other exception is a defect of the program and keeps its traceback. Addresses
+    in the message lose user, password and query, because messages go to logs and reports.
     """
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(clean_addresses(str(message)))
 
 
 def first_line(error: BaseException) -> str:

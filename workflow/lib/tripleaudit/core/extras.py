@@ -16,6 +16,7 @@ ORDER = (
     "rdf",
     "spacy",
     "track",
+    "wandb",
     "train",
     "llm",
     "grescores",

@@ -41,6 +41,7 @@ from tripleaudit.core.files import read_jsonl, write_jsonl
 TIME = r"^\s*\d+(\.\d+)?\s*(s|m|h|d|w|seconds?|secs?|minutes?|mins?|hours?|days?|weeks?)?\s*$"  # as Snakemake has it
 EXPONENT = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+")
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+MAX_NAME = 80  # characters; files are named after two of them, and file systems stop at 255
 
 
 def is_exponent(value: Any) -> bool:
@@ -268,7 +269,7 @@ def _as_tuple(value: Any) -> Any:
 
 Unique = AfterValidator(_unique)
 AsTuple = BeforeValidator(_as_tuple)  # the list of a file as the tuple of a dataclass
-Name = Annotated[str, Field(pattern=NAME)]
+Name = Annotated[str, Field(pattern=NAME, max_length=MAX_NAME)]
 Text = Annotated[str, Field(min_length=1)]
 MOST = 10**9  # of anything that is counted; more is a slip of the keyboard
 Count = Annotated[int, Field(ge=0, le=MOST)]
@@ -366,8 +367,12 @@ def mistakes(error: ValidationError, model: type[Any]) -> Iterator[Mistake]:
         if kind == "too_short" and loc in within:
             continue
         if loc and loc[-1] == "[key]":
-            expected = EXPECTED["string_pattern_mismatch"]
-            yield Mistake(loc[:-1], loc[:-2], f"{loc[-2]!r} is no name; expected {expected}")
+            is_long = kind == "string_too_long"
+            what = "is too long a name" if is_long else "is no name"
+            expected = EXPECTED["string_too_long" if is_long else "string_pattern_mismatch"]
+            expected = expected.format(**each.get("ctx", {}))
+            text = f"{_short(loc[-2])} {what}; expected {expected}"
+            yield Mistake(loc[:-1], loc[:-2], text)
         elif kind in ("extra_forbidden", "unexpected_keyword_argument"):
             known = hint(loc[-1], keys_at(schema_of(model), loc[:-1]))
             yield Mistake(loc, loc[:-1], f"unknown key '{loc[-1]}'{known}")

@@ -2,6 +2,7 @@
 
 import codecs
 import contextlib
+import errno
 import gzip
 import hashlib
 import io
@@ -216,6 +217,19 @@ def check_file(path: str | Path) -> Path:
 
 
 @contextlib.contextmanager
+def explain_read_errors(path: str | Path) -> Iterator[None]:
+    """Turn a failing disk, which an error names without the file, into a :class:`UserError`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.EIO:
+            raise
+        raise UserError(
+            f"{path}: cannot be read ({error.strerror}); check the disk, or take another copy"
+        ) from error
+
+
+@contextlib.contextmanager
 def reading_else_as(encoding: str | None) -> Iterator[None]:
     """Read texts that are not UTF-8 in another encoding inside the block.
 
@@ -255,7 +269,7 @@ def open_text(path: str | Path) -> Iterator[IO[str]]:
     path = check_file(path)
     check_unchanged(path)
     try:
-        with _opened(path) as content:
+        with explain_read_errors(path), _opened(path) as content:
             encoding = _encoding(content.peek(4)[:4])
             if (other := ELSE.get()) and encoding == "utf-8" and _line_that_is_not_utf8(path):
                 encoding = other

@@ -7,8 +7,9 @@ folders there:
 - ``.claims`` has a file for each running job. A job whose Snakemake was killed lives on; when the
   study was started again, the claim of its successor takes the place of its own, and the older job
   publishes nothing.
-- ``.digests`` has a file for each published file: size, time and SHA-256. Readers compare size and
-  time, and the SHA-256 where these differ. ``tripleaudit verify`` compares every SHA-256.
+- ``.digests`` has a file for each published file, whose name has ``.json`` added: size, time and
+  SHA-256. Readers compare size and time, and the SHA-256 where these differ. ``tripleaudit verify``
+  compares every SHA-256.
 """
 
 import contextlib
@@ -26,6 +27,7 @@ from tripleaudit.core.errors import UserError
 
 VARIABLE = "TRIPLEAUDIT_STUDY_FOLDER"
 DIGESTS = ".digests"
+SUFFIX = ".json"
 CLAIMS = ".claims"
 OUTPUT_OPTIONS = ("answers", "factualness", "folder", "step", "number")
 
@@ -159,12 +161,14 @@ def verify(folder: Path) -> Iterator[tuple[str, str]]:
     """
     digests = folder / DIGESTS
     for file in sorted(
-        path for path in digests.rglob("*") if path.is_file() and not path.name.startswith(".")
+        path
+        for path in digests.rglob(f"*{SUFFIX}")
+        if path.is_file() and not path.name.startswith(".")
     ):
         record = _read_record(file)
-        name = file.relative_to(digests)
+        name = file.relative_to(digests).as_posix().removesuffix(SUFFIX)
         if record is not None:
-            yield name.as_posix(), _state(folder / name, record)
+            yield name, _state(folder / name, record)
 
 
 def _state(path: Path, record: Record) -> str:
@@ -209,7 +213,7 @@ def _record_file(folder: Path, path: Path) -> Path | None:
     except ValueError:
         return None
     hidden = any(part.startswith(".") or part == "checkpoints" for part in name.parts)
-    return None if hidden else folder / DIGESTS / name
+    return None if hidden else folder / DIGESTS / f"{name}{SUFFIX}"
 
 
 def _read_record(file: Path) -> Record | None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit import __version__
+from tripleaudit.core.addresses import clean_values
 from tripleaudit.core.files import sha256
 
 PACKAGES = ("torch", "transformers", "safetensors", "tokenizers", "numpy")
@@ -63,7 +64,7 @@ def provenance(
         "inputs": {
             role: {"name": Path(path).name, "sha256": sha256(path)} for role, path in inputs.items()
         },
-        "settings": dict(settings),
+        "settings": clean_values(dict(settings)),
         "settings_sha256": digest(settings),
         "seed": seed,
         "device": device,

@@ -9,6 +9,12 @@ import yaml
 from tripleaudit.core.errors import UserError
 
 MOST = 1_000_000  # values in a file, those counted again that aliases repeat
+
+
+class TooManyValues(UserError):
+    """A file whose aliases stand for more values than can be read."""
+
+
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast where PyYAML has libyaml
 
 
@@ -48,7 +54,7 @@ def read_with_repeated(path: str | Path) -> tuple[dict[str, Any], list[str]]:
         loader = LOADER(text)
         node = loader.get_single_node()
         if _size(node, {}) > MOST:
-            raise UserError(
+            raise TooManyValues(
                 f"{path}: its aliases stand for more than {MOST} values; expected a study of fewer"
             )
         found = [] if node is None else list(_repeated(node, (), str(path)))

@@ -31,6 +31,7 @@ from transformers.configuration_utils import SubConfigSpec
 from transformers.utils import ModelOutput
 
 from tripleaudit.core.errors import UserError, first_line
+from tripleaudit.core.model_folders import check_layers
 from tripleaudit.core.outputs import check_unchanged
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.extractors.alignment import Aligner, Alignment
@@ -349,6 +350,7 @@ class Extractor(PreTrainedModel):
         if not relations or len(set(relations)) != len(relations):
             raise UserError("an extractor needs at least one relation, and each relation once")
         cls.settings.checked(settings, cls.name)
+        check_layers(folder)
         tokenizer = _load_tokenizer(folder)
         try:
             encoder_config = AutoConfig.from_pretrained(

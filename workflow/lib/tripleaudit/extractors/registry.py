@@ -7,6 +7,7 @@ from typing import Any
 from tripleaudit.core.descriptors import EXTRACTORS, ExtractorSpec
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import read_json
+from tripleaudit.core.model_folders import check_layers
 from tripleaudit.core.modules import load_attribute
 from tripleaudit.extractors.declared import ExtractorSettings
 
@@ -118,6 +119,7 @@ def saved_extractor_name(folder: str | Path) -> str:
     config = Path(folder) / "config.json"
     if not config.is_file():
         raise UserError(f"{folder}: not a trained extractor, it has no config.json")
+    check_layers(folder)
     value = read_json(config)
     model_type = str(value.get("model_type", "")) if isinstance(value, dict) else ""
     if not model_type.startswith(MODEL_TYPE_PREFIX):

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from tripleaudit.core.errors import UserError
+from tripleaudit.core.process_groups import WatchedGroup
 from tripleaudit.core.shipped import PACKAGE
 from tripleaudit.llm.endpoint import CONTEXT
 
@@ -63,6 +64,7 @@ class LocalServer:
         self.gguf, self.log_file = Path(gguf), log_file
         self.context, self.threads = context or CONTEXT, threads or 1
         self._process: subprocess.Popen[str] | None = None
+        self._group: WatchedGroup | None = None
         self._log: IO[bytes] | None = None
         self._url = ""
 
@@ -106,6 +108,7 @@ class LocalServer:
             text=True,
             start_new_session=True,  # Ctrl-C reaches us first, and we stop it in order
         )
+        self._group = WatchedGroup(self._process.pid)  # also while it still loads the model
         assert self._process.stdout is not None  # a pipe
         self._url = self._process.stdout.readline().strip()
         if not self._url:
@@ -135,6 +138,9 @@ class LocalServer:
                 self._process.kill()
                 self._process.wait()
             self._process = None
+        if self._group is not None:
+            self._group.release()
+            self._group = None
 
 
 def main(gguf: str, context: str, threads: str) -> None:

@@ -123,6 +123,8 @@ def _take(source: Source, transferred: Path, result: Path, model: bool) -> list[
         for path in sorted(start.rglob("*")) if start.is_dir() else [start]:
             name = path.relative_to(start).as_posix()
             if path.is_file() and (path == start or wanted(name)):
+                if model:
+                    _check_link(source, path, transferred)
                 target = result / name
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, target)
@@ -135,6 +137,18 @@ def _take(source: Source, transferred: Path, result: Path, model: bool) -> list[
     else:
         transferred.replace(result)
     return left
+
+
+def _check_link(source: Source, path: Path, folder: Path) -> None:
+    """Refuse a file of a model that is a link out of its folder, or out of the cache of the hub."""
+    folder = folder.resolve()
+    blobs = folder.parent.parent / "blobs"  # where snapshots of the hub's cache link to
+    target = path.resolve()
+    if not (target.is_relative_to(folder) or target.is_relative_to(blobs)):
+        raise UserError(
+            f"{source}: {path.name} is a link to a file outside the folder; copy that file into the "
+            "folder if it belongs to the model"
+        )
 
 
 def _check_model(source: Source, result: Path, left: list[str]) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from tripleaudit.collection.addresses import is_remote, text_files
+from tripleaudit.core.addresses import holds_secrets
 from tripleaudit.core.arguments import options_of
 from tripleaudit.core.fields import Batch, Number, Paths, Runtime, Section, Seed, Share, Text
 from tripleaudit.core.files import MANIFEST
@@ -97,6 +98,11 @@ class Collections:
         texts that are missing.
         """
         for name, section in self.section.items():
+            if any(map(holds_secrets, section.files)):
+                yield (
+                    f"collections/{name}/files: an address must not hold credentials; set them where the store's "
+                    "tools look, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+                )
             yield from self._problems_of_models(name, section)
             yield from refused(f"collections/{name}/files", self.texts, name)
 

@@ -43,6 +43,7 @@ from tripleaudit.study.report import Table
 from tripleaudit.study.system_section import System
 from tripleaudit.study.training import Entry, Extractor, Noising, OwnExtractor, Training, Zcc
 
+SHARED_FOLDER = "cache"
 HEADING = "Configuration is not usable:"
 
 
@@ -79,10 +80,20 @@ class Scoring(Section):
     """Score of a classifier above which a sentence has triples and passes; 0.5 if not given."""
 
 
+def _check_study_name(name: str) -> str:
+    """Refuse the name of the folder under ``results`` in which studies share their answers."""
+    if name == SHARED_FOLDER:
+        raise PydanticCustomError(
+            "study_name",
+            f"results/{SHARED_FOLDER} is the folder that studies share; expected another name",
+        )
+    return name
+
+
 class StudyConfig(Section):
     """One study, corpora x protocols x settings x extractors x noising x seeds x tables."""
 
-    study: str = Field(max_length=60, pattern=NAME)
+    study: Annotated[str, Field(max_length=60, pattern=NAME), AfterValidator(_check_study_name)]
     """Name of the study; everything it makes lies in results/<study>. Letters, digits, dot,
     dash, underscore.
     """

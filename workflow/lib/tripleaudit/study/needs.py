@@ -10,6 +10,8 @@ from tripleaudit.protocols.build import spec_of
 if TYPE_CHECKING:
     from tripleaudit.study.study import Study
 
+TRACKER_EXTRAS = {"trackio": "track", "wandb": "wandb"}
+
 
 def extras(study: "Study") -> dict[str, str]:
     """Return extra -> the section of the study that needs it, each once."""
@@ -37,5 +39,6 @@ def _needed(study: "Study") -> Iterator[tuple[str, str]]:
         yield "llm", "needles"
     if any("docbin" in study.data.formats(corpus, "test") for corpus in study.corpora):
         yield "spacy", "corpora"
-    if study.trainings.shared.get("tracker") not in (None, "none"):
-        yield "track", "training/tracker"
+    tracker = study.trainings.shared.get("report_to")
+    if tracker in TRACKER_EXTRAS:
+        yield TRACKER_EXTRAS[tracker], "training/report_to"

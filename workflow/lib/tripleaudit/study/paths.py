@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from tripleaudit.core.addresses import holds_secrets
 from tripleaudit.core.errors import UserError, hint
 from tripleaudit.core.files import read_json
 from tripleaudit.core.shipped import shipped
@@ -132,6 +133,9 @@ class StudyPaths:
         Args:
             layers: of it that are used.
         """
+        if holds_secrets(model):
+            yield f"{where}: an address must not hold credentials; fetch the model, and name its folder"
+            return
         try:
             found = registry.find_model(model)
         except UserError as error:

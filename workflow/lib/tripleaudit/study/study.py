@@ -12,7 +12,7 @@ from typing import Any
 from tripleaudit.core.descriptors import EXTRACTORS
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.registries import use_plugins
-from tripleaudit.core.yaml_files import read_with_repeated
+from tripleaudit.core.yaml_files import TooManyValues, read_with_repeated
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.study.collections import Collections
 from tripleaudit.study.configuration import parsed, read_files, refused
@@ -134,6 +134,8 @@ class Study:
         for path in files:
             try:
                 problems += read_with_repeated(path)[1]
+            except TooManyValues:
+                raise
             except UserError:  # such as an address, or a form that only the workflow reads
                 continue
         return cls(config, study="<study>", downloads="<downloads>", problems=problems)

@@ -3,8 +3,8 @@
 A program is started once for a test set, gets every text on its standard input, which is then
 closed, and answers on its standard output; what it says on standard error goes to the log. One that
 ends before its last answer is started again with the texts that are left, at most ``restarts``
-times. A class of Python runs in such a program of its own, so that its crash, or its memory, is not
-the job's.
+times. A program ends with its job, even where the job is killed. A class of Python runs in such a
+program of its own, so that its crash, or its memory, is not the job's.
 """
 
 import asyncio
@@ -25,6 +25,7 @@ from typing import Any
 from tripleaudit.core import memory
 from tripleaudit.core.descriptors import SystemKind
 from tripleaudit.core.errors import UserError
+from tripleaudit.core.process_groups import WatchedGroup
 from tripleaudit.corpora.readers.common import shown
 from tripleaudit.systems import child
 from tripleaudit.systems.queries import Answered, Answers, Query
@@ -159,11 +160,13 @@ async def _run(
             )
         except OSError as error:
             raise UserError(f"{argv[0]}: cannot be started ({error.strerror})") from error
+    group = WatchedGroup(transport.get_pid())
     try:
         problem = await _listen(program, answers, limit)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(transport.get_pid(), signal.SIGKILL)
+        group.release()
         try:
             await asyncio.wait_for(program.closed.wait(), GRACE)
         except TimeoutError:

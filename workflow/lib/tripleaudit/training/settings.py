@@ -106,7 +106,7 @@ class TrainingSettings(Section):
     """Minutes between two checkpoints at most; 0 for none. Never changes the result."""
     report_to: Annotated[str, among(TRACKERS)] = "none"
     """A tracker that shows the training while it runs: trackio on this machine, wandb where its own environment
-    variables say (`WANDB_MODE=offline`); both come with the extra `track`."""
+    variables say (`WANDB_MODE=offline`); the extras `track` and `wandb` bring them."""
 
     @property
     def bf16(self) -> bool:

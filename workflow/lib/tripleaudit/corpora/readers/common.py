@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tripleaudit.core.errors import UserError
-from tripleaudit.core.files import json_explained, open_text
+from tripleaudit.core.files import explain_read_errors, json_explained, open_text
 
 OLD_EXCEL: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENOUGH = 1 << 16  # characters that hold the first object of most files
@@ -31,7 +31,7 @@ def first_character(path: str | Path) -> str:
 def _first_bytes(path: Path, size: int) -> bytes:
     if not path.is_file():
         return b""
-    with path.open("rb") as stream:
+    with explain_read_errors(path), path.open("rb") as stream:
         return stream.read(size)
 
 

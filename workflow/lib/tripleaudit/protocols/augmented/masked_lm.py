@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.core.errors import UserError, first_line
+from tripleaudit.core.model_folders import check_layers
 from tripleaudit.core.outputs import check_unchanged
 from tripleaudit.core.progress import Progress
 from tripleaudit.protocols.substitution import replaceable
@@ -127,6 +128,7 @@ def load(folder: str | Path, what: str, layers: int | None = None) -> tuple[Any,
 
     if not (Path(folder) / "config.json").is_file():
         raise UserError(f"{folder}: expected the folder of {what} with a config.json")
+    check_layers(folder)
     check_unchanged(Path(folder) / "model.safetensors")
     verbosity = transformers_logging.get_verbosity()
     transformers_logging.set_verbosity_error()  # a missing head is the caller's to judge

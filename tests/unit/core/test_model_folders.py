@@ -1,0 +1,30 @@
+"""Model folders whose configuration names more layers than any model has."""
+
+import json
+import shutil
+
+import pytest
+
+from tripleaudit.core.errors import UserError
+from tripleaudit.extractors.registry import load_extractor
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_million_layers_are_refused_before_they_are_built(tmp_path, nested):
+    encoder = {"model_type": "bert", "num_hidden_layers": 1_000_000}
+    config = {"model_type": "tripleaudit-casrel", **({"encoder": encoder} if nested else encoder)}
+    config["model_type"] = "tripleaudit-casrel"
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(UserError, match="has 1000000 layers; expected at most"):
+        load_extractor(tmp_path)
+
+
+def test_a_training_refuses_an_encoder_with_a_million_layers(tmp_path, tiny_encoder):
+    from tripleaudit.extractors.registry import extractor_class
+
+    folder = tmp_path / "encoder"
+    shutil.copytree(tiny_encoder, folder)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 1_000_000}))
+    with pytest.raises(UserError, match="has 1000000 layers; expected at most"):
+        extractor_class("casrel").from_encoder(folder, ["met"])

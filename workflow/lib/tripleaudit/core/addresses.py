@@ -1,0 +1,66 @@
+"""Addresses (URLs) without the secrets that they may hold."""
+
+import logging
+import re
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+SECRET_WORDS = ("key", "token", "secret", "sig", "password", "passwd", "pwd", "credential", "auth")
+"""Words in the names of parameters of a query whose values are secrets."""
+_ADDRESS = re.compile(
+    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://|\b(?:https?|ftp|gs|s3):/)"  # paths lose a slash
+    r"(?P<login>[^\s/?#'\"<>]*@)?"
+    r"(?P<path>[^\s?#'\"<>]*)"
+    r"(?P<query>\?[^\s#'\"<>]*)?"
+)
+
+
+def clean_addresses(text: str) -> str:
+    """Return a text whose addresses have neither user and password nor a query."""
+    return _ADDRESS.sub(_without_secrets, text) if ":/" in text else text
+
+
+def clean_values(value: Any) -> Any:
+    """Return a JSON value whose texts have clean addresses."""
+    if isinstance(value, str):
+        return clean_addresses(value)
+    if isinstance(value, dict):
+        return {key: clean_values(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [clean_values(inner) for inner in value]
+    return value
+
+
+def holds_secrets(address: str) -> bool:
+    """Return whether an address has a user or password, or a query with a secret."""
+    if "://" not in address:
+        return False
+    try:
+        parts = urlsplit(address)
+        names = [name.lower() for name, _ in parse_qsl(parts.query, keep_blank_values=True)]
+    except ValueError:
+        return "@" in address
+    has_secret_name = any(word in name for name in names for word in SECRET_WORDS)
+    return "@" in parts.netloc or has_secret_name
+
+
+def clean_log_records() -> None:
+    """Clean the addresses in all records that this process logs from now on."""
+    make_record = logging.getLogRecordFactory()
+    if getattr(make_record, "cleans_addresses", False):
+        return
+
+    def make_clean_record(*args: Any, **options: Any) -> logging.LogRecord:
+        record = make_record(*args, **options)
+        message = record.getMessage()
+        if ":/" in message:
+            record.msg, record.args = clean_addresses(message), None
+        return record
+
+    make_clean_record.cleans_addresses = True  # type: ignore[attr-defined]
+    logging.setLogRecordFactory(make_clean_record)
+
+
+def _without_secrets(match: re.Match[str]) -> str:
+    query = "?…" if match["query"] else ""
+    return f"{match['scheme']}{match['path']}{query}"
