@@ -31,6 +31,7 @@ UNTRACKED = frozenset(
     {
         "cli",
         "steps",
+        "core.addresses",
         "core.arguments",
         "core.clock",
         "core.code",
