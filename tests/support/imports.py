@@ -20,25 +20,24 @@ MODULES = {
 }
 
 
-def imports_of(module: str) -> set[str]:
-    """Modules of the package that one imports anywhere, in functions too not for types alone,
-    and of others.
+def imports_of(module: str, with_types: bool = False) -> set[str]:
+    """Return what a module imports anywhere, in functions too.
+
+    Args:
+        with_types: count imports that only type checkers see.
     """
-    found = set()
-    text = re.sub(
-        r"^if TYPE_CHECKING:\n(?:    .*\n|\n)+",
-        "",
-        MODULES[module].read_text("utf-8"),
-        flags=re.MULTILINE,
-    )
+    names = set()
+    text = MODULES[module].read_text("utf-8")
+    if not with_types:
+        text = re.sub(r"^if TYPE_CHECKING:\n(?:    .*\n|\n)+", "", text, flags=re.MULTILINE)
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
                 name = f"{node.module}.{alias.name}"
-                found.add(name if name in MODULES else node.module)
-    return found
+                names.add(name if name in MODULES else node.module)
+    return names
 
 
 IMPORTS = {module: imports_of(module) for module in MODULES}

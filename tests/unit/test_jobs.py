@@ -217,7 +217,7 @@ EDITS = {
         ("expected one --out for", "expected an --out for"),
         NOTHING,
     ),
-    "the version": ("__init__.py", ('__version__ = "', '__version__ = "9.'), NOTHING),
+    "the version": ("core/version.py", ('__version__ = "', '__version__ = "9.'), NOTHING),
     "the help": ("cli.py", ('"Evaluate predictions"', '"Evaluate"'), NOTHING),
     "how plugins are loaded": (
         "core/registries.py",

@@ -13,11 +13,11 @@ import torch.nn.functional as F
 from support.extractors import build, toy_sentences, with_types
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
-from tripleaudit.extractors import span_types
+from tripleaudit.extractors import span_types, type_learning
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import load_extractor
-from tripleaudit.extractors.span_types import learn_types
+from tripleaudit.extractors.type_learning import learn_types
 from tripleaudit.scoring.rows import RunFiles, score_run
 from tripleaudit.training import predict
 from tripleaudit.training.predict import predict_files
@@ -47,7 +47,12 @@ def typed(model, sentences) -> list[Sentence]:
         with model.predicting(), torch.no_grad():
             (states,) = model.encode(batch["input_ids"], batch["attention_mask"])
         found.append(
-            replace(each, triples=span_types.with_types(model, each.triples, alignment, states))
+            replace(
+                each,
+                triples=span_types.with_types(
+                    model.types, model.config.entity_types, each.triples, alignment, states
+                ),
+            )
         )
     return found
 
@@ -125,7 +130,7 @@ def test_a_layer_is_learnt_in_20_epochs_of_batches_of_64_or_as_much_as_300_of_th
     kinds = ["a" if value > 0 else "b" for value in states[:, 0].tolist()]
     spans = [Span(at, at + 1, " ", kind) for at, kind in enumerate(kinds)]
     places = [(at, at + 1) for at in range(entities)]
-    monkeypatch.setattr(span_types, "_states", lambda *_: [(text, places, states)])
+    monkeypatch.setattr(type_learning, "_states", lambda *_: [(text, places, states)])
     learn_types(
         model,
         [Sentence("s", text, tuple(Triple(span, "C", span) for span in spans))],
@@ -153,7 +158,7 @@ def test_the_states_of_an_entity_are_those_of_its_first_and_last_token_longest_t
         for s in sentences
     }
     found = list(
-        span_types._states(model, {text: places for text, places in wanted.items() if places}, 2)
+        type_learning._states(model, {text: places for text, places in wanted.items() if places}, 2)
     )
     texts = [text for text, _, _ in found]
     assert texts == sorted(
@@ -192,7 +197,7 @@ def test_one_of_two_types_of_a_span_is_the_first_and_a_share_has_four_digits(
             for each, places in wanted.items()
         ]
 
-    monkeypatch.setattr(span_types, "_states", equal)
+    monkeypatch.setattr(type_learning, "_states", equal)
     facts = learn_types(model, [Sentence("s", text, tuple(triples))], batch_size=1, seed=0)
     assert asked == [{text: [(0, 3), (4, 8), (9, 14)]}]
     assert facts == {"entities": 3, "types": 2, "accuracy": 0.6667}

@@ -7,6 +7,8 @@ In Python: :func:`score`, :func:`audit`, :func:`check`, :func:`claims`, :func:`c
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from tripleaudit.core.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from tripleaudit.api.audit import audit
     from tripleaudit.api.check import check
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from tripleaudit.api.score import score
     from tripleaudit.api.which import which
 
-__version__ = "0.3.0"
 __all__ = ["audit", "check", "claims", "compare", "export", "load", "score", "which"]
 
 

@@ -21,12 +21,13 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import NoReturn
 
-from tripleaudit import __version__, commands
+from tripleaudit import commands
 from tripleaudit.core import files, outputs, storage
 from tripleaudit.core.addresses import clean_addresses, clean_log_records
 from tripleaudit.core.arguments import check_paths
 from tripleaudit.core.errors import UserError, hint
 from tripleaudit.core.registries import use_plugins
+from tripleaudit.core.version import __version__
 from tripleaudit.steps import STEPS, add_step
 
 

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tripleaudit import __version__
 from tripleaudit.core.addresses import clean_values
 from tripleaudit.core.files import sha256
+from tripleaudit.core.version import __version__
 
 PACKAGES = ("torch", "transformers", "safetensors", "tokenizers", "numpy")
 

@@ -6,13 +6,11 @@ import logging
 import re
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import read_json
-
-if TYPE_CHECKING:
-    from tripleaudit.corpora.corpus import CorpusReport
+from tripleaudit.corpora.corpus_report import CorpusReport
 
 logger = logging.getLogger(__name__)
 SHOWN: Final = 2
@@ -78,7 +76,7 @@ KINDS: Final = {
 """Kind of a note of a report -> what it says."""
 
 
-def remarks(report: "CorpusReport") -> dict[str, tuple[int, str]]:
+def remarks(report: CorpusReport) -> dict[str, tuple[int, str]]:
     """Return kind -> count and sentence of all that was left out or changed."""
     found = {}
     for kind, text in KINDS.items():
@@ -102,7 +100,7 @@ def stored_remarks(path: str | Path) -> list[str]:
     return [re.sub(r"(?<=[\s,])/?(?:[^\s/]+/)+", "", text) for _, text in remarks(report).values()]
 
 
-def say(report: "CorpusReport") -> None:
+def say(report: CorpusReport) -> None:
     """Warn of what was left out or changed."""
     for _, text in remarks(report).values():
         logger.warning("%s: %s", report.source, text)

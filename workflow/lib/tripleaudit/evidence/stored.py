@@ -13,11 +13,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
 
-from tripleaudit import __version__
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import atomic_write, open_text, read_json, write_json
 from tripleaudit.core.provenance import git_state
 from tripleaudit.core.shipped import PROJECT
+from tripleaudit.core.version import __version__
 from tripleaudit.evidence.stored_tables import stored_minutes
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.matching import PRIMARY

@@ -497,7 +497,9 @@ class Extractor(PreTrainedModel):
             ):
                 found[text] = self._triples(text, alignment, decoded[number])
                 if states is not None:
-                    found[text] = with_types(self, found[text], alignment, states[number])
+                    found[text] = with_types(
+                        self.types, self.config.entity_types, found[text], alignment, states[number]
+                    )
 
         # what follows on the host is done while the device works on the next batch
         with self.predicting(), ThreadPoolExecutor(1) as threads:

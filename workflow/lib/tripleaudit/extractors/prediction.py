@@ -7,19 +7,16 @@ and pins the next batches while the device works on one.
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import Protocol, TypeVar
 
 import torch
 from torch import Tensor
 
 from tripleaudit.core.memory import is_out_of_memory
 from tripleaudit.core.progress import Progress
-from tripleaudit.extractors.alignment import Alignment
+from tripleaudit.extractors.alignment import Aligner, Alignment
 from tripleaudit.extractors.batches import ahead, pad_batch
 from tripleaudit.extractors.formulation import cells_at_once, on_device
-
-if TYPE_CHECKING:
-    from tripleaudit.extractors.base import Extractor
 
 logger = logging.getLogger(__name__)
 
@@ -68,8 +65,21 @@ class Prepared:
         return first, second
 
 
+class Predictor(Protocol):
+    """The attributes of an extractor that decide its batches."""
+
+    aligner: Aligner
+    words: bool
+
+    @property
+    def device(self) -> torch.device: ...
+
+    @property
+    def hidden_size(self) -> int: ...
+
+
 def prepared(
-    model: "Extractor",
+    model: Predictor,
     texts: Sequence[str],
     alignments: Mapping[str, Alignment] | None,
     batch_size: int,
@@ -107,7 +117,12 @@ def within_memory(
         yield from within_memory(half, device, predict)
 
 
-def _batches(model, texts, alignments, batch_size) -> Iterator[Prepared]:
+def _batches(
+    model: Predictor,
+    texts: Sequence[str],
+    alignments: Mapping[str, Alignment] | None,
+    batch_size: int,
+) -> Iterator[Prepared]:
     """Texts of the most tokens first, so that too large a batch fails at once; so many of them on a
     CPU.
 

@@ -17,7 +17,8 @@ from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.llm.reading import parse_rows
 from tripleaudit.needles.entities import normalise
 from tripleaudit.needles.haystack import Document
-from tripleaudit.needles.needle import Needle, one_paragraph, problem
+from tripleaudit.needles.needle import Needle, one_paragraph
+from tripleaudit.needles.needle_check import problem
 from tripleaudit.needles.plan import NeedleSettings
 from tripleaudit.needles.schema import EntityType, plain_type
 

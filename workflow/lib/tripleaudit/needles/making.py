@@ -18,7 +18,8 @@ from tripleaudit.needles.generation import Made, discover_types, make_needles
 from tripleaudit.needles.haystack import Document, read_documents
 from tripleaudit.needles.infused import Corpus
 from tripleaudit.needles.infusion import Infusion, infuse
-from tripleaudit.needles.needle import Needle, load_needles, problem
+from tripleaudit.needles.needle import Needle, load_needles
+from tripleaudit.needles.needle_check import problem
 from tripleaudit.needles.plan import TEMPLATES, Plan
 from tripleaudit.needles.schema import EntityType, plain_type
 from tripleaudit.needles.templates import template_needles

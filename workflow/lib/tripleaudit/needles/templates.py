@@ -16,7 +16,8 @@ from tripleaudit.core.shipped import PACKAGE
 from tripleaudit.core.yaml_files import read_yaml
 from tripleaudit.needles.entities import normalise
 from tripleaudit.needles.haystack import Document
-from tripleaudit.needles.needle import Needle, problem
+from tripleaudit.needles.needle import Needle
+from tripleaudit.needles.needle_check import problem
 from tripleaudit.needles.plan import NeedleSettings
 
 READS = ("data/needles.yaml",)

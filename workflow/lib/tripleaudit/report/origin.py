@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tripleaudit import __version__
 from tripleaudit.core.files import read_json
 from tripleaudit.core.provenance import git_state
+from tripleaudit.core.version import __version__
 from tripleaudit.report.study_files import StudyFacts
 from tripleaudit.tables.encoders import describe_encoder
 from tripleaudit.tables.labels import SETTINGS_NOTE

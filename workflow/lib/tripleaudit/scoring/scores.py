@@ -11,9 +11,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from tripleaudit import __version__
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import atomic_write, open_text, read_json, sha256, write_json
+from tripleaudit.core.version import __version__
 
 KEYS: Final = ("study", "corpus", "protocol", "training", "testing", "extractor", "noise", "seed")
 COLUMNS: Final = (*KEYS, "stratum", "matching", "metric", "value", "low", "high")

@@ -14,8 +14,8 @@ import urllib.request
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tripleaudit import __version__
 from tripleaudit.core.errors import UserError, first_line
+from tripleaudit.core.version import __version__
 from tripleaudit.sources.source import Source, parse_source
 
 log = logging.getLogger(__name__)

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from tripleaudit.scoring.counts import COLUMNS as COUNT_COLUMNS
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.scores import COLUMNS as SCORE_COLUMNS
-from tripleaudit.scoring.scores import KEYS
+from tripleaudit.scoring.scores import KEYS, Score
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tripleaudit.tables.inputs import ScoreIndex
+    from tripleaudit.tables.cells import Cell
 
 RUN_KEYS: Final = tuple(key for key in KEYS if key not in ("study", "seed"))
 
 
-def score_frame(scores: ScoreIndex) -> pd.DataFrame:
+class IndexedScores(Protocol):
+    """The part of :class:`tripleaudit.tables.inputs.ScoreIndex` that frames are made from."""
+
+    runs: list[Any]
+
+    @property
+    def rows(self) -> Iterator[Score]: ...
+
+    def measured(self, run: Any) -> Iterable[tuple[str, str, str]]: ...
+
+    def cell(self, run: Any, metric: str, *, stratum: str, matching: str, scale: float) -> Cell: ...
+
+
+def score_frame(scores: IndexedScores) -> pd.DataFrame:
     """Return the scores as rows of the scores file."""
     import pandas as pd
 
@@ -64,7 +77,7 @@ def count_frame(files: Sequence[str | Path]) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(texts, "category") | dict.fromkeys(COUNT_COLUMNS, np.int64))
 
 
-def cell_frame(scores: ScoreIndex) -> pd.DataFrame:
+def cell_frame(scores: IndexedScores) -> pd.DataFrame:
     """Return the mean over seeds of every metric of every run, as fractions."""
     import pandas as pd
 

@@ -26,7 +26,7 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.extractors.alignment import choose_words
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.registry import resolve
-from tripleaudit.extractors.span_types import learn_types
+from tripleaudit.extractors.type_learning import learn_types
 from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
 from tripleaudit.scoring.matching import check_matching
 from tripleaudit.training.card import model_card
