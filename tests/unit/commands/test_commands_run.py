@@ -158,3 +158,62 @@ def test_a_study_of_which_a_system_has_no_scores_ends_with_3_and_says_why(
     assert main(["run", "study.yaml"]) == 3
     assert capsys.readouterr().err == "error: poor has no scores: the budget of 1 is used up\n"
     assert main(["run", "study.yaml", "-n"]) == 0
+
+
+@pytest.fixture
+def read_only(tmp_path):
+    """A folder that cannot be written; skips where root may not mount one."""
+    folder = tmp_path / "read-only"
+    folder.mkdir()
+    if os.geteuid() != 0:
+        folder.chmod(0o555)
+        yield folder
+        folder.chmod(0o755)
+        return
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", folder])
+    if mounted.returncode:
+        pytest.skip("root writes everywhere, and may not mount a read-only folder here")
+    yield folder
+    subprocess.run(["umount", "-l", folder], check=True)
+
+
+@pytest.mark.parametrize(
+    "option", [None, ["--directory", "{}"], ["--directory={}"], ["-d", "{}"]], ids=str
+)
+def test_a_read_only_folder_is_one_sentence_before_anything_starts(
+    started, monkeypatch, capsys, read_only, option
+):
+    monkeypatch.setattr(extras, "missing", lambda extra: [])
+    if option is None:
+        monkeypatch.chdir(read_only)
+    options = [text.format(read_only) for text in option or []]
+    assert main(["run", "demo", "--cores", "1", *options]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and error.count("\n") == 1
+    assert "expected a writable folder" in error or "a writable folder for results" in error
+    assert not started
+
+
+def test_a_study_may_run_in_another_folder_than_a_read_only_one(
+    started, monkeypatch, read_only, tmp_path
+):
+    monkeypatch.setattr(extras, "missing", lambda extra: [])
+    monkeypatch.chdir(read_only)
+    assert main(["run", "demo", "--directory", str(tmp_path)]) == 0
+    assert len(started) == 1
+
+
+@pytest.mark.parametrize("command", ["run", "validate"])
+@pytest.mark.parametrize("form", ["[{}]", "{{{}}}"])
+def test_aliases_that_stand_for_too_many_values_are_refused_before_snakemake_reads_them(
+    started, capsys, command, form
+):
+    """Snakemake copies every mapping that an alias stands for before it reads the workflow."""
+    lines = ["study: bomb", "a0: &a0 {key: value}"]
+    for level in range(1, 12):
+        items = [f"k{number}: *a{level - 1}" for number in range(9)]
+        lines.append(f"a{level}: &a{level} {form.format(', '.join(items))}")
+    Path("bomb.yaml").write_text("\n".join(lines), encoding="utf-8")
+    assert main([command, "bomb.yaml"]) == 1
+    assert "its aliases stand for more than" in capsys.readouterr().err
+    assert not started

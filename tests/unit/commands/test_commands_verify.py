@@ -35,6 +35,27 @@ def test_every_damaged_file_is_named(study, capsys):
     ]
 
 
+@pytest.mark.parametrize("damaged", [b"", b"[1, 2", b"[12]", b"\xff\x00", b"null"])
+def test_a_file_whose_digest_is_damaged_does_not_count_as_unchanged(study, capsys, damaged):
+    (study / ".digests" / "report.json.json").write_bytes(damaged)
+    assert main(["verify", str(study)]) == 1
+    output = capsys.readouterr().out.splitlines()
+    assert output[0] == f"{study}/report.json: without a digest"
+    assert output[1] == "2 of 3 files are as their jobs wrote them"
+
+
+def test_two_files_of_equal_size_that_were_swapped_are_named(study, capsys):
+    report, table = study / "report.json", study / "tables" / "a.json"
+    write_json(table, {"value": 13.5})
+    content = report.read_bytes()
+    assert len(content) == table.stat().st_size
+    report.write_bytes(table.read_bytes())
+    table.write_bytes(content)
+    assert main(["verify", str(study)]) == 1
+    output = capsys.readouterr().out.splitlines()
+    assert output[:2] == [f"{report}: changed", f"{table}: changed"]
+
+
 def test_a_folder_without_digests_is_refused(tmp_path, capsys):
     assert main(["verify", str(tmp_path)]) == 1
     assert "expected the folder of a study that has run" in capsys.readouterr().err

@@ -197,3 +197,47 @@ def test_credentials_in_addresses_of_texts_and_models_are_refused_and_not_repeat
     assert "HIDDEN" not in error
     assert "collections/texts/files: an address must not hold credentials" in error
     assert "encoder/model: an address must not hold credentials" in error
+
+
+@pytest.mark.parametrize(
+    ("setting", "place"),
+    [
+        ({"headers": {"Authorization": "Bearer HIDDEN"}}, "headers/Authorization"),
+        ({"headers": {"Ocp-Apim-Subscription-Key": "HIDDEN"}}, "headers/Ocp-Apim-Subscription-Key"),
+        ({"headers": {"x-team": "Basic HIDDEN"}}, "headers/x-team"),
+        ({"query": {"api-key": "HIDDEN"}}, "query/api-key"),
+        ({"extra": {"api_key": "HIDDEN"}}, "extra/api_key"),
+    ],
+    ids=str,
+)
+def test_secrets_in_the_settings_of_an_endpoint_are_refused_and_not_repeated(
+    tmp_path, capsys, setting, place
+):
+    """Settings of endpoints are parameters of rules, which Snakemake writes down."""
+    study = tmp_path / "study.yaml"
+    endpoint = {"base_url": "http://127.0.0.1:9/v1", "model": "m", **setting}
+    generative = {"endpoints": {"e": endpoint}}
+    config = {"study": "s", "corpora": {"webnlg": None}, "generative": generative}
+    study.write_text(yaml.safe_dump(config))
+    assert main(["validate", str(study)]) == 1
+    error = capsys.readouterr().err
+    assert place in error and "env:NAME" in error and "HIDDEN" not in error
+
+
+def test_harmless_headers_queries_and_fields_of_an_endpoint_are_taken(tmp_path, capsys):
+    study = tmp_path / "study.yaml"
+    endpoint = {
+        "base_url": "http://127.0.0.1:9/v1",
+        "model": "m",
+        "headers": {"x-team": "audit", "api-key": "env:NAME"},
+        "query": {"api-version": "2024-10-21"},
+        "extra": {"max_completion_tokens": 10},
+    }
+    config = {
+        "study": "s",
+        "corpora": {"webnlg": None},
+        "generative": {"endpoints": {"e": endpoint}},
+    }
+    study.write_text(yaml.safe_dump(config))
+    main(["validate", str(study)])
+    assert "endpoints/e" not in capsys.readouterr().err

@@ -10,7 +10,7 @@ from tripleaudit.needles.plan import Plan
 from tripleaudit.protocols.augmented.train_mlm import STEPS
 from tripleaudit.sources import registry
 from tripleaudit.study.needles import Needles
-from tripleaudit.study.paths import StudyPaths
+from tripleaudit.study.paths import StudyPaths, with_contents
 from tripleaudit.study.protocol_section import Augmented
 from tripleaudit.study.report import Table
 from tripleaudit.study.study import Study
@@ -105,3 +105,29 @@ def test_the_section_needles_is_made_from_the_settings_of_a_job():
     of_job, without = (study(needles=said).needles.plan_json for said in ({}, {"judge": None}))
     assert Plan.from_mapping(json.loads(of_job)) == Plan()
     assert not Plan.from_mapping(json.loads(without)).judge
+
+
+def test_the_files_of_a_folder_are_inputs_also_behind_links_to_folders(tmp_path):
+    """A corpus may be a folder of links to where its files are stored."""
+    stored = tmp_path / "stored"
+    (stored / "deep").mkdir(parents=True)
+    (stored / "a.txt").touch()
+    (stored / "deep" / "b.txt").touch()
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    (corpus / "part").symlink_to(stored)
+    (stored / "loop").symlink_to(corpus)
+    folder, *contents = with_contents([str(corpus)])
+    assert folder == str(corpus)
+    assert contents == [f"{corpus}/part/a.txt", f"{corpus}/part/deep/b.txt"]
+
+
+def test_the_modules_of_a_local_embedder_are_inputs_with_its_other_files(tmp_path):
+    folder = tmp_path / "embedder"
+    (folder / "1_Pooling").mkdir(parents=True)
+    names = ["config.json", "model.safetensors", "modules.json", "1_Pooling/config.json"]
+    for name in names:
+        (folder / name).touch()
+    paths = StudyPaths("results/s", "resources/downloads")
+    files = paths.own_files([f"{folder}/config.json", "results/s/scores.csv"])
+    assert sorted(files) == sorted(f"{folder}/{name}" for name in names)

@@ -637,6 +637,18 @@ def test_a_limit_takes_sentences_from_the_whole_test_set_and_scores_these_alone(
             "headers/X-Api-Key: ",
         ),
         (
+            {"address": "http://127.0.0.1/x", "headers": {"x-functions-key": "SECRET"}},
+            "headers/x-functions-key: ",
+        ),
+        (
+            {"address": "http://127.0.0.1/x", "headers": {"X-Auth": "SECRET"}},
+            "headers/X-Auth: ",
+        ),
+        (
+            {"address": "http://127.0.0.1/x", "headers": {"X-Forwarded": "Bearer SECRET"}},
+            "headers/X-Forwarded: ",
+        ),
+        (
             {
                 "address": "http://127.0.0.1/x",
                 "headers": {"Authorization": "env:KEY", "Accept": "a/b"},

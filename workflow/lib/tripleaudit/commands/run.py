@@ -27,6 +27,7 @@ ELSEWHERE = {
 }  # jobs bring their own
 CHANGING = {"config", "C", "configfile"}
 PLANNING = {"n", "dry-run", "dryrun"}
+DIRECTORY = ("-d", "--directory")
 PLUGINS = (("executor", ("local", "dryrun", "touch")), ("default-storage-provider", ("none",)))
 BROUGHT = ("cluster_generic", "slurm", "s3")  # plugins of the extra `cluster`
 
@@ -76,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
         options = ["--cores", "all", *options]
     command = [sys.executable, "-P", "-m", "snakemake", "--configfile", str(study)]
     if not set(_flags(options)) & PLANNING:
-        storage.check_writable(".snakemake")
+        storage.check_writable(Path(_directory(options), ".snakemake"))
     folder = {
         "TRIPLEAUDIT_PROFILES": str(PROJECT / "workflow" / "profiles")
     }  # where profiles find their scripts
@@ -212,6 +213,15 @@ def _check_installation(study: Path, name: str, options: list[str]) -> None:
     if not flags & PLANNING and (not options or options[0].startswith("-") or options[0] == "all"):
         raise UserError(text)
     print(f"warning: {text}", file=sys.stderr)
+
+
+def _directory(options: list[str]) -> str:
+    """Return the folder that Snakemake works in."""
+    for option, value in zip(options, [*options[1:], ""], strict=True):
+        name, equals, joined = option.partition("=")
+        if name in DIRECTORY:
+            return joined if equals else value
+    return "."
 
 
 def _flags(options: list[str]) -> Iterator[str]:

@@ -5,8 +5,14 @@ import re
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-SECRET_WORDS = ("key", "token", "secret", "sig", "password", "passwd", "pwd", "credential", "auth")
-"""Words in the names of parameters of a query whose values are secrets."""
+SECRET_WORDS = (
+    *("key", "token", "secret", "sig", "password", "passwd", "pwd", "credential", "auth"),
+    *("cookie", "session", "bearer", "jwt"),
+)
+"""Words in the names of headers and of parameters of a query whose values are secrets."""
+SECRET_SCHEMES = ("basic ", "bearer ", "digest ", "negotiate ")
+"""Beginnings of the values of headers, in small letters, that are secrets under any name."""
+FROM_ENVIRONMENT = "env:"
 _ADDRESS = re.compile(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://|\b(?:https?|ftp|gs|s3):/)"  # paths lose a slash
     r"(?P<login>[^\s/?#'\"<>]*@)?"
@@ -37,11 +43,22 @@ def holds_secrets(address: str) -> bool:
         return False
     try:
         parts = urlsplit(address)
-        names = [name.lower() for name, _ in parse_qsl(parts.query, keep_blank_values=True)]
+        names = [name for name, _ in parse_qsl(parts.query, keep_blank_values=True)]
     except ValueError:
         return "@" in address
-    has_secret_name = any(word in name for name in names for word in SECRET_WORDS)
-    return "@" in parts.netloc or has_secret_name
+    return "@" in parts.netloc or any(map(is_secret_name, names))
+
+
+def is_secret_name(name: str) -> bool:
+    """Return whether the value of a header or parameter with this name is a secret."""
+    return any(word in name.lower() for word in SECRET_WORDS)
+
+
+def is_literal_secret(header: str, value: str) -> bool:
+    """Return whether a header holds a secret itself instead of ``env:NAME``."""
+    if value.startswith(FROM_ENVIRONMENT):
+        return False
+    return is_secret_name(header) or value.lower().startswith(SECRET_SCHEMES)
 
 
 def clean_log_records() -> None:

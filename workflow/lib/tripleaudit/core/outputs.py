@@ -156,8 +156,8 @@ def verify(folder: Path) -> Iterator[tuple[str, str]]:
     """Compare all files of a study with their digests.
 
     Yields:
-        Path below the folder, and its state: ``unchanged``, ``missing``, ``empty``, ``cut`` or
-        ``changed``.
+        Path below the folder, and its state: ``unchanged``, ``missing``, ``empty``, ``cut``,
+        ``changed`` or, where the digest itself is damaged, ``without a digest``.
     """
     digests = folder / DIGESTS
     for file in sorted(
@@ -167,8 +167,7 @@ def verify(folder: Path) -> Iterator[tuple[str, str]]:
     ):
         record = _read_record(file)
         name = file.relative_to(digests).as_posix().removesuffix(SUFFIX)
-        if record is not None:
-            yield name, _state(folder / name, record)
+        yield name, "without a digest" if record is None else _state(folder / name, record)
 
 
 def _state(path: Path, record: Record) -> str:

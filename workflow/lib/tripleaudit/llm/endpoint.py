@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, ValidationError, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
+from tripleaudit.core.addresses import is_literal_secret, is_secret_name
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.fields import Count, Number, Positive, Processes, Section, mistakes
 from tripleaudit.llm.prices import Prices, Usage
@@ -25,6 +26,9 @@ LOCAL_DEFAULTS = {
     "concurrency": 1,
     "context": CONTEXT,
 }  # of a model that a job serves itself
+
+SECRET_FIELDS = {"api_key", "apikey", "api-key", "key", "token", "access_token", "authorization"}
+"""Fields of a request in which some servers take a key."""
 
 
 class EndpointError(UserError):
@@ -161,6 +165,16 @@ class Endpoint(Section):
             r"[A-Za-z_][A-Za-z0-9_]{0,63}", self.api_key_env
         ):
             yield "'api_key_env' must be the name of an environment variable, not the key itself"
+        for name, value in self.headers.items():
+            if is_literal_secret(name, value):
+                yield (
+                    f"'headers/{name}' must not hold the secret itself; name an environment variable, "
+                    "'env:NAME'"
+                )
+        for name in filter(is_secret_name, self.query):
+            yield f"'query/{name}' must not hold a secret; send a header whose value is 'env:NAME'"
+        for name in filter(SECRET_FIELDS.__contains__, self.extra):
+            yield f"'extra/{name}' must not hold a secret; send a header whose value is 'env:NAME'"
         if self.extra.get("stream") or self.extra.get("n", 1) != 1:
             yield "'extra' must not request a stream or several answers"
 

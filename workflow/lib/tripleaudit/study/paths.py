@@ -1,5 +1,6 @@
 """Where the files lie that a configuration names: raw files, models, and files of one's own."""
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,10 +16,23 @@ def with_contents(paths: Iterable[str]) -> list[str]:
     """Return paths, and behind them the files inside of folders: Snakemake does not see that one
     of these changed.
     """
-    given = list(paths)
-    return given + [
-        str(file) for path in given for file in sorted(Path(path).rglob("*")) if file.is_file()
-    ]
+    paths = list(paths)
+    contents = [str(file) for path in paths for file in sorted(_files_below(Path(path)))]
+    return paths + contents
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    """Yield the files of a folder, also those behind links to folders, each folder once."""
+    visited = set()
+    for parent, folders, names in os.walk(folder, followlinks=True):
+        visited.add(os.path.realpath(parent))
+        folders[:] = [
+            name for name in folders if os.path.realpath(Path(parent, name)) not in visited
+        ]
+        for name in names:
+            file = Path(parent, name)
+            if file.is_file():
+                yield file
 
 
 class StudyPaths:
@@ -49,7 +63,7 @@ class StudyPaths:
 
     def own_files(self, paths: Iterable[str]) -> list[str]:
         """Return those inputs that the study neither makes nor fetches; of a model all files of
-        its folder.
+        its folder and of its modules (``1_Pooling``).
         """
         made = (f"{self.study}/", f"{self.downloads}/", "<")
         files = []
@@ -57,7 +71,8 @@ class StudyPaths:
             if path.startswith(made):
                 continue
             if Path(path).name in ("config.json", "model.safetensors"):
-                files += sorted(str(file) for file in Path(path).parent.glob("*.*"))
+                folder = Path(path).parent
+                files += sorted(map(str, [*folder.glob("*.*"), *folder.glob("[0-9]_*/*.*")]))
             else:
                 files.append(path)
         return list(dict.fromkeys(files))

@@ -16,6 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlsplit
 
+from tripleaudit.core.addresses import FROM_ENVIRONMENT, is_literal_secret
 from tripleaudit.core.descriptors import SystemKind
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.readers.common import shown
@@ -24,8 +25,6 @@ from tripleaudit.systems.queries import Answered, Answers, Query
 logger = logging.getLogger(__name__)
 PAUSE = 0.5  # seconds before the second try, doubled each time
 AGAIN = (408, 429, 500, 502, 503, 504)
-FROM_ENVIRONMENT = "env:"
-SECRET_HEADERS = ("authorization", "api-key", "apikey", "token", "secret", "password", "cookie")
 LONGEST = 64 * 2**20  # bytes of an answer
 
 
@@ -48,8 +47,7 @@ def problems(settings: Mapping[str, Any]) -> Iterator[str]:
     ):  # an address is written into logs and reports
         yield "address: must not hold credentials or a query; send a header whose value is 'env:NAME' instead"
     for name, value in (settings.get("headers") or {}).items():
-        is_secret = any(word in name.lower() for word in SECRET_HEADERS)
-        if is_secret and not str(value).startswith(FROM_ENVIRONMENT):
+        if is_literal_secret(name, str(value)):
             yield f"headers/{name}: must not hold the secret itself; name an environment variable, 'env:NAME'"
 
 
