@@ -13,6 +13,7 @@ from tripleaudit.scoring.rows import RunFiles, score_run
 from tripleaudit.scoring.scores import merge_scores
 from tripleaudit.tables.audits import write_study_audit
 from tripleaudit.tables.building import make_tables
+from tripleaudit.tables.frames import write_frames
 from tripleaudit.tables.loading import ResultFiles, load_inputs
 from tripleaudit.tables.plots import write_plot
 
@@ -99,6 +100,7 @@ def write_finished_study(folder: Path, plots: bool = True) -> Path:
         "audits": [folder / "audits/demo/original.json"],
         "runs": [folder / "trainings.json"],
     }
+    write_frames(folder, scores=[folder / "scores.csv"], counts=counts)
     make_tables(ResultFiles(**inputs), dict.fromkeys(TABLES, {}), folder / "tables")
     if plots:
         histories = sorted(folder.glob("models/**/history.jsonl"))

@@ -6,8 +6,11 @@ import time
 
 import pytest
 
+from support.scored import Results
 from tripleaudit.llm.store import Store
 from tripleaudit.summary import RunSummary
+from tripleaudit.tables.frames import read_contrasts, write_frames
+from tripleaudit.tables.headlines import make_headlines
 
 
 @pytest.fixture(autouse=True)
@@ -56,6 +59,22 @@ def test_money_is_spoken_of_where_a_price_was_paid_or_a_model_queried(tmp_path):
     assert (
         "Language models cost 0.5000 in this run, 0.5000 for the study so far" in summary.finish()
     )
+
+
+def test_headlines_and_ranking_are_those_of_the_report(tmp_path):
+    made = Results(tmp_path)
+    for name, quality in (("casrel", 0.8), ("prgc", 0.3)):
+        made.run(name, quality=quality)
+    write_frames(tmp_path, made.scores, made.counts)
+    found = make_headlines(read_contrasts(tmp_path / "contrasts.parquet"))
+    lines = RunSummary("s", tmp_path, {"cache": str(tmp_path)}).finish().splitlines()
+    assert lines[1].startswith("CasRel leads by ") and lines[2].startswith("  CasRel against PRGC")
+    assert [headline.title for headline in found.headlines] == lines[1::2][: len(found.headlines)]
+    start = lines.index("F1 on the original test set of WebNLG:")
+    assert [line.split()[:2] for line in lines[start + 1 : start + 3]] == [
+        ["1.", "CasRel"],
+        ["2.", "PRGC"],
+    ]
 
 
 def test_failed_systems_and_unread_answers_are_named(tmp_path):

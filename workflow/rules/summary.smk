@@ -1,4 +1,7 @@
 # Checks before the first job, and a summary after the last one: jobs, time and cost.
+from snakemake.logging import logger
+
+from tripleaudit.core.quiet_log import quieten
 from tripleaudit.core.storage import check_writable
 from tripleaudit.summary import RunSummary
 
@@ -12,6 +15,7 @@ jobs.export_study_folder(str(STUDY_FOLDER))
 
 
 onstart:
+    quieten(logger)
     refuse_unset_variables()
     try:
         check_writable(RUN_SUMMARY.folder)

@@ -65,6 +65,10 @@ def open_sentences(page) -> None:
     page.evaluate("document.querySelector('.bar a[href=\"#sentences\"]').click()")
 
 
+def unfold_tables(page) -> None:
+    page.evaluate("document.querySelector('[data-unfold=true]').click()")
+
+
 def test_the_report_works_by_keyboard_without_errors(page, report):
     assert page.evaluate("document.title") == "small – tripleaudit report"
     page.press("Tab")
@@ -78,7 +82,8 @@ def test_the_report_works_by_keyboard_without_errors(page, report):
         "[...document.querySelectorAll('.sentence .text')].map(line => line.textContent)"
     )
     assert texts and all("Ulmstadt" in text for text in texts)
-    assert page.evaluate("location.hash") == "#sentences?text=Ulmstadt"
+    shown = "#sentences?text=Ulmstadt&set=demo%2Foriginal&system=casrel%2Fnz"
+    assert page.evaluate("location.hash") == shown
     page.evaluate("document.getElementById('filters').reset()")
 
     tab_to(page, "filter-stratum")
@@ -124,6 +129,7 @@ def test_the_report_works_by_keyboard_without_errors(page, report):
 
 
 def test_one_click_leads_from_a_number_to_its_sentences_and_back(page):
+    unfold_tables(page)
     cell = "document.querySelector('#t-type-f1 tbody tr td:last-child a')"
     cases = int(page.evaluate(f"{cell}.title").rpartition(", ")[2].split()[0])
     page.evaluate(f"{cell}.scrollIntoView({{behavior: 'instant'}}); {cell}.click()")
@@ -182,6 +188,7 @@ def test_columns_are_sorted_and_the_address_keeps_it(page, report):
 
 
 def test_arrows_move_inside_a_table_that_is_one_stop_of_the_tab_key(page):
+    unfold_tables(page)
     page.evaluate("document.querySelector('#t-type-f1 [data-column=\"0\"]').focus()")
     page.press("ArrowRight", "ArrowRight")
     assert page.evaluate("document.activeElement.textContent") == "F1"
@@ -205,6 +212,7 @@ def test_a_table_is_copied(page):
 
 
 def test_plots_are_drawn_in_the_colours_of_the_page(page):
+    unfold_tables(page)
     page.evaluate("document.querySelector('#t-type-f1 .chart').scrollIntoView()")
     fill = "document.querySelector('#t-type-f1 .chart .role-axis text').getAttribute('fill')"
     colours = []

@@ -20,6 +20,8 @@ from tripleaudit.report.table_files import compared
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row, Table
+from tripleaudit.tables.frames import read_contrasts
+from tripleaudit.tables.headlines import make_headlines
 from tripleaudit.tables.render.json_form import read_table
 
 pytestmark = pytest.mark.xdist_group("report")
@@ -158,7 +160,13 @@ def test_the_matrix_has_each_system_once_and_f1_in_percent_each_once_and_the_res
     )
 
 
-def test_the_first_screen_draws_f1_by_kind_of_triple(written):
+def test_the_first_screen_has_headlines_and_draws_f1_by_kind_of_triple(written, study):
+    found = make_headlines(read_contrasts(study / "contrasts.parquet"))
+    stated = written.partition('class="findings"')[2].partition("</ol>")[0]
+    assert found.headlines and stated.count("<li>") == len(found.headlines)
+    for headline in found.headlines:
+        assert headline.title in stated and headline.numbers in stated
+    assert all(remark in written for remark in found.remarks)
     drawn = data_of(written, "charts")["lead"]
     points = drawn["data"]["values"]
     assert {point["stratum"] for point in points} == {"Entirely seen", "Partially seen", "Unseen"}
@@ -392,6 +400,7 @@ def test_a_study_without_extractors_has_no_browser(study, tmp_path):
     )
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert 'id="sentences"' not in text and "vegaEmbed=" not in text
+    assert 'id="t-triple-types"' in text and 'class="findings"' not in text
 
 
 def test_console_command(study, tmp_path, refused):
@@ -439,3 +448,29 @@ def test_the_sentences_begin_with_the_best_system_on_the_original_test_set(data)
     assert start["set"] == "demo/original"
     assert start["system"] in {system["key"] for system in data["systems"]}
     assert start["system"].startswith("casrel")
+
+
+def test_the_page_shows_fractions_in_percent_and_copies_them_as_written(study, written):
+    table = read_table(study / "tables/end-to-end.json")
+    cell = table.find("F1", training="nz", testing="wz")[0]
+    section = written.partition('id="t-end-to-end"')[2].partition("</article>")[0]
+    assert cell.full == 1 and f">{100 * cell.value:.1f}" in section and cell.shown not in section
+    assert cell.shown in data_of(written, "copies")["t-end-to-end"]["CSV"]
+
+
+def test_reported_fractions_are_scaled_with_the_measured_ones():
+    cell = Cell(0.923, digits=3, reported="0.914", reported_change="-0.01", full=1).percent()
+    assert (cell.shown, cell.reported, cell.reported_change) == ("92.3", "91.4", "-1")
+    assert cell.difference == 0.9
+
+
+def test_sections_behind_headlines_are_open_and_notes_stand_once(written, study):
+    found = make_headlines(read_contrasts(study / "contrasts.parquet"))
+    tables = {headline.table for headline in found.headlines}
+    for name in TABLES:
+        section = written.partition(f'id="t-{name}"')[2]
+        assert section.partition(">")[2].startswith("<details data-section open>") == (
+            name in tables
+        )
+    note = read_table(study / "tables/type-f1.json").notes[0]
+    assert written.partition('id="copies"')[0].count(note) == 1

@@ -1,4 +1,4 @@
-"""Summary of a run of the workflow: jobs, time, money, and where the results are."""
+"""Summary at the end of a run: jobs, time, money, findings, failures and places of results."""
 
 import json
 import time
@@ -20,6 +20,27 @@ def failures(folder: Path) -> list[str]:
     """
     found = {fact["system"]: fact["failed"] for fact in _system_facts(folder) if fact.get("failed")}
     return [f"{system} has no scores: {reason}" for system, reason in found.items()]
+
+
+def findings_of(folder: Path) -> Iterator[str]:
+    """Yield the headlines of a study with their numbers, and the ranking of its systems.
+
+    Args:
+        folder: ``results/<study>``.
+    """
+    path = folder / "contrasts.parquet"
+    if not path.is_file():
+        return
+    # pandas is imported at the end of a run only
+    from tripleaudit.tables.frames import read_contrasts
+    from tripleaudit.tables.headlines import make_headlines, ranking_lines
+
+    found = make_headlines(read_contrasts(path))
+    for headline in found.headlines:
+        yield headline.title
+        yield f"  {headline.numbers}"
+    yield from found.remarks
+    yield from ranking_lines(found.ranking)
 
 
 def warnings_of(folder: Path) -> Iterator[str]:
@@ -85,6 +106,7 @@ class RunSummary:
             yield f"Language models cost {spent - self.spent:.4f} in this run, {spent:.4f}{limit} for the study so far"
         elif self.generative.get("systems"):
             yield "Language models cost nothing: no request that has a price was sent"
+        yield from findings_of(self.folder)
         yield from warnings_of(self.folder)
         if tables := sorted(path.stem for path in (self.folder / "tables").glob("*.md")):
             yield f"{len(tables)} table{'s' * (len(tables) > 1)} in {self.folder / 'tables'}: {', '.join(tables)}"

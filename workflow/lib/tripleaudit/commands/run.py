@@ -53,6 +53,7 @@ def run(args: argparse.Namespace) -> int:
     """Run Snakemake as a process of its own; its exit status is this command's."""
     from tripleaudit.core import storage
     from tripleaudit.core.errors import UserError, hint
+    from tripleaudit.core.quiet_log import QUIET
     from tripleaudit.core.shipped import PROJECT, studies, study_file
     from tripleaudit.core.yaml_files import read_with_repeated
 
@@ -78,13 +79,12 @@ def run(args: argparse.Namespace) -> int:
     command = [sys.executable, "-P", "-m", "snakemake", "--configfile", str(study)]
     if not set(_flags(options)) & PLANNING:
         storage.check_writable(Path(_directory(options), ".snakemake"))
-    folder = {
-        "TRIPLEAUDIT_PROFILES": str(PROJECT / "workflow" / "profiles")
-    }  # where profiles find their scripts
+    # where profiles find their scripts
+    environment = {**os.environ, "TRIPLEAUDIT_PROFILES": str(PROJECT / "workflow" / "profiles")}
+    if not sys.stderr.isatty():
+        environment[QUIET] = "1"
     snakefile = str(PROJECT / "workflow" / "Snakefile")
-    status = subprocess.call(
-        [*command, "--snakefile", snakefile, *options], env={**os.environ, **folder}
-    )
+    status = subprocess.call([*command, "--snakefile", snakefile, *options], env=environment)
     if status or set(_flags(options)) & PLANNING:
         return status
     return FAILED_SYSTEMS if _report_failures(study) else 0

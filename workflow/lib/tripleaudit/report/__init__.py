@@ -1,3 +1,1 @@
-"""One self-contained HTML page of a study: questions, answers, tables, plots, errors,
-provenance.
-"""
+"""One self-contained HTML page of a study: headlines, tables, plots, errors, provenance."""

@@ -5,7 +5,6 @@ report`` call.
 import logging
 import shlex
 from collections.abc import Mapping
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,9 @@ from tripleaudit.report.kinds import KINDS
 from tripleaudit.report.origin import origin_of
 from tripleaudit.report.study_files import ReportFiles, StudyFacts
 from tripleaudit.report.table_files import Links, compared
+from tripleaudit.tables.frames import read_contrasts
 from tripleaudit.tables.grid import NOISE_NOTE, mark_notes
+from tripleaudit.tables.headlines import Headlines, make_headlines
 from tripleaudit.tables.labels import SETTINGS_NOTE
 from tripleaudit.tables.render.json_form import read_table
 from tripleaudit.tables.render.markup import templates
@@ -38,7 +39,9 @@ def make_report(
     """
     if not files.tables:
         raise UserError(f"report: {facts.name} has no tables; expected at least one")
-    tables = sorted(map(read_table, files.tables), key=lambda table: (table.order, table.name))
+    files_of_tables = map(read_table, files.tables)
+    stored = sorted(files_of_tables, key=lambda table: (table.order, table.name))
+    tables = [table.in_percent() for table in stored]
     folder, predicted, plots = (
         Path(facts.folder or files.study),
         files.predicted,
@@ -60,8 +63,16 @@ def make_report(
         drawn |= {id_: panel for plot in own for id_, panel in plot.charts.items()}
     found = overview.matrix(tables)
     front = overview.in_front(found)
-    shown = "".join(map("".join, [*front.heads, *front.rows]))
+    headlines = read_headlines(files)
+    words = [
+        text for headline in headlines.headlines for text in (headline.title, headline.numbers)
+    ]
+    words += [text for pair in (*front.heads, *front.rows) for text in pair]
+    shown = "".join(words)
     shown += "".join(cell.mark for cells in front.rows.values() for cell in cells.values())
+    first_notes = [(note[0], note) for note in mark_notes(shown)]
+    first_notes += [(word, note) for word, note in WORDS.items() if word in shown]
+    marks = [(label, notes.setdefault(note, len(notes) + 1)) for label, note in first_notes]
     lead = next(filter(None, map(charts.by_stratum, tables)), None)
     drawn |= {page.LEAD: lead} if lead else {}
     drawn |= {id_: panel for plot in plots.values() for id_, panel in plot.charts.items()}
@@ -82,12 +93,11 @@ def make_report(
             behind=overview.behind(found, front),
             lead=page.LEAD if lead else "",
             looked=bool(lead) and any(point["looked"] for point in lead["data"]["values"]),
-            marks=[
-                *mark_notes(shown),
-                *dict.fromkeys(note for word, note in WORDS.items() if word in shown),
-            ],
+            headlines=headlines,
+            marks=marks,
+            opened={overview.section_id(headline.table) for headline in headlines.headlines},
             sections=sections,
-            rows=[(narrow, list(row)) for narrow, row in groupby(sections, lambda one: one.narrow)],
+            table_names={table.name for table in tables},
             plots=list(plots.values()),
             warnings=[warning for table in tables for warning in table.warnings],
             browser=browser,
@@ -97,8 +107,10 @@ def make_report(
             notes=list(notes),
             charts=drawn,
             copies={
-                one.id: {name: form(one.table) for name, form in page.FORMS.items()}
-                for one in sections
+                overview.section_id(table.name): {
+                    name: form(table) for name, form in page.FORMS.items()
+                }
+                for table in stored
             },
             scripts=list(map(Markup, scripts)),
             address=links.address,
@@ -117,6 +129,13 @@ def make_report(
     with atomic_write(out, "wb") as stream:
         stream.write(encoded)
     return len(encoded)
+
+
+def read_headlines(files: ReportFiles) -> Headlines:
+    """Make the headlines of a study; none for a study without scores of extraction."""
+    if not files.contrasts:
+        return Headlines()
+    return make_headlines(read_contrasts(files.contrasts[0]))
 
 
 def write_study_report(files: ReportFiles, facts: Mapping[str, Any], out: str | Path) -> None:

@@ -1,4 +1,4 @@
-"""Overview of the study: what it found in a few sentences, and a matrix of systems and questions.
+"""Overview of the study: a matrix of systems and questions.
 
 Rows and columns are found in the tables: every cell that says what it is of names its system, and a
 table's descriptor says what of it stands here (:class:`tripleaudit.core.descriptors.Headline`). A

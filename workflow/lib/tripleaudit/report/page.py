@@ -1,4 +1,4 @@
-"""The parts of the report's page, which loads nothing: questions with their tables and plots, outcomes and facts."""
+"""Parts of the report's page: sections with tables and plots, outcomes of triples and facts."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,6 @@ ASSETS = Path(__file__).parent / "assets"
 WIDE = 12  # columns from which a table is printed smaller
 LEAD = "lead"  # the id of the first screen's plot
 ROOMY = 5  # columns up to which a plot stands next to its table
-SMALL = 4  # columns of a table that shares its row with another one
 FORMS = {"CSV": to_csv, "Markdown": to_markdown, "LaTeX": to_latex}
 PLOTS = {
     "zcc-curves": (
@@ -70,7 +69,7 @@ class Plot(NamedTuple):
 
 
 class Section(NamedTuple):
-    """One question of the study.
+    """The section of one table.
 
     Attributes:
         table: its table.
@@ -94,11 +93,6 @@ class Section(NamedTuple):
     def drawn(self) -> bool:
         """Whether a plot stands next to the table."""
         return bool(self.chart or self.plots)
-
-    @property
-    def narrow(self) -> bool:
-        """Whether it shares its row with others."""
-        return not self.drawn and len(self.table.columns) <= SMALL
 
 
 def plots_of(paths: Iterable[str | Path]) -> dict[str, Plot]:

@@ -49,12 +49,15 @@ class ReportFiles:
     """All files of a report; any list but that of the tables may be empty.
 
     Attributes:
-        tables, plots: JSON (``results/<study>/tables/NAME.json``), in the order of the page. rows:
-        counts of the predictions that the sentences show
-        (:func:`tripleaudit.study.scored.browsed`). answers: raw answers of language models
-        (``…/<texts>/<system>/answers.jsonl``). verdicts: of a judge on their triples (``gre/<data
-        set>/judged/<system>/<judge>/factualness.json``). entities: that language models found in
-        documents with needles. provenance: sidecars of trainings, and of the merged scores.
+        tables, plots: JSON (``results/<study>/tables/NAME.json``), in the order of the page.
+        rows: counts of the predictions that the sentences show
+            (:func:`tripleaudit.study.scored.browsed`).
+        answers: raw answers of language models (``…/<texts>/<system>/answers.jsonl``).
+        verdicts: of a judge on their triples
+            (``gre/<data set>/judged/<system>/<judge>/factualness.json``).
+        entities: that language models found in documents with needles.
+        contrasts: the frame of contrasts, for the headlines.
+        provenance: sidecars of trainings, and of the merged scores.
     """
 
     tables: Sequence[str | Path] = ()
@@ -63,6 +66,7 @@ class ReportFiles:
     answers: Sequence[str | Path] = ()
     verdicts: Sequence[str | Path] = ()
     entities: Sequence[str | Path] = ()
+    contrasts: Sequence[str | Path] = ()
     provenance: Sequence[str | Path] = ()
 
     @property
@@ -169,6 +173,7 @@ def find_files(folder: str | Path) -> ReportFiles:
         answers=found("generative/*/*/answers.jsonl"),
         verdicts=found("gre/*/judged/*/*/factualness.json"),
         entities=found("needles/models/*/entities.jsonl"),
+        contrasts=found("contrasts.parquet"),
         provenance=found("models/**/provenance.json", "scores.provenance.json"),
     )
 

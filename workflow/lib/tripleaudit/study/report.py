@@ -295,6 +295,7 @@ class Report:
             "entities": [
                 f"{folder}/needles/models/{model}/entities.jsonl" for model in study.needles.models
             ],
+            "contrasts": [f"{folder}/contrasts.parquet"] if study.scored else [],
             "provenance": [
                 *self._of(every, "models/{}/provenance.json"),
                 *([f"{folder}/scores.provenance.json"] if study.scored else []),

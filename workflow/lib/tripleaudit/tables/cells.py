@@ -86,7 +86,7 @@ class Cell:
         return f"[{number(self.low, self.digits)}, {number(self.high, self.digits)}]"
 
     def percent(self) -> "Cell":
-        """Return a fraction in percent, without what a paper prints."""
+        """Return a fraction in percent, with the reported values."""
         numbers = {
             name: getattr(self, name) for name in ("value", "sd", "low", "high", "change", "full")
         }
@@ -94,7 +94,11 @@ class Cell:
             name: None if number is None else 100 * number for name, number in numbers.items()
         }
         return replace(
-            self, **scaled, digits=max(self.digits - 2, 0), reported=None, reported_change=None
+            self,
+            **scaled,
+            digits=max(self.digits - 2, 0),
+            reported=_percent_text(self.reported),
+            reported_change=_percent_text(self.reported_change),
         )
 
     @property
@@ -178,6 +182,14 @@ class Table:
         """A perfect score in the unit of its scores, None for a table without any."""
         return max((cell.full for cell in self.cells if cell.full), default=None)
 
+    def in_percent(self) -> "Table":
+        """Return the table with its fractions in percent."""
+        rows = []
+        for row in self.rows:
+            cells = [cell.percent() if cell.full == 1 else cell for cell in row.cells]
+            rows.append(replace(row, cells=cells))
+        return replace(self, rows=rows)
+
     def find(self, column: str = "", **of: str) -> list[Cell]:
         """Return the measured cells that are of something, such as ``stratum="unseen"``, in
         columns of a label.
@@ -247,6 +259,14 @@ def number(value: float, digits: int, sign: bool = False) -> str:
     """
     text = f"{value:{'+' if sign else ''}.{digits}f}"
     return text.lstrip("+-") if not float(text) else text
+
+
+def _percent_text(text: str | None) -> str | None:
+    """Return a printed fraction in percent, with two decimals fewer."""
+    if text is None:
+        return None
+    decimals = len(text.partition(".")[2])
+    return f"{100 * float(text):.{max(decimals - 2, 0)}f}"
 
 
 REPORTED = "“reported” is the value that the paper prints; Δ is measured minus reported."

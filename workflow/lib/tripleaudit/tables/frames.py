@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import atomic_write
 from tripleaudit.scoring.matching import PRIMARY
+from tripleaudit.tables.contrasts import COLUMNS as CONTRAST_COLUMNS
 from tripleaudit.tables.contrasts import contrasts
 from tripleaudit.tables.inputs import ScoreIndex
 from tripleaudit.tables.loading import load_inputs
@@ -114,6 +115,22 @@ def write_frames(
         if name in ("cells", "contrasts"):
             with atomic_write(Path(out) / f"{name}.csv") as stream:
                 frame.to_csv(stream, index=False, float_format="%.10g")
+
+
+def read_contrasts(path: str | Path) -> list[dict[str, Any]]:
+    """Read the rows of a study's frame of contrasts.
+
+    Raises:
+        UserError: the file is missing or is no such frame.
+    """
+    import pandas as pd
+
+    try:
+        return pd.read_parquet(path, columns=list(CONTRAST_COLUMNS)).to_dict("records")
+    except (OSError, ValueError) as error:
+        raise UserError(
+            f"{path}: not a frame of contrasts; make it again with the rule frames"
+        ) from error
 
 
 def doubled_index(scores: ScoreIndex, files: Sequence[str | Path]) -> ScoreIndex:

@@ -19,10 +19,11 @@
     const { anchor, query } = parse();
     root.dataset.view = viewOf(anchor);
     for (const link of document.querySelectorAll(".bar nav a"))
-      link.toggleAttribute("aria-current", viewOf(link.hash.slice(1)) === root.dataset.view && link.hash !== "#questions");
+      link.toggleAttribute("aria-current", viewOf(link.hash.slice(1)) === root.dataset.view && link.hash !== "#tables");
     sortAll(query.get("sort") || "");
     if (window.showSentences && root.dataset.view === "sentences") window.showSentences(query);
     const target = anchor && document.getElementById(anchor);
+    for (let part = target && (target.querySelector(":scope > [data-section]") || target); part; part = part.parentElement) if (part.tagName === "DETAILS") part.open = true;
     if (target && scroll) {
       target.scrollIntoView({ behavior: "instant" });
       if (target.matches("[tabindex]")) target.focus({ preventScroll: true });
@@ -96,7 +97,7 @@
     if (column !== Number(button.dataset.column)) chosen.set(id, [Number(button.dataset.column), true]);
     else if (down) chosen.set(id, [column, false]);
     const text = [...chosen].map(([table, [c, d]]) => `${table}.${c}.${d ? "d" : "a"}`).join(",");
-    window.setAddress(root.dataset.view === "study" && parse().anchor ? parse().anchor : "questions", { sort: text });
+    window.setAddress(root.dataset.view === "study" && parse().anchor ? parse().anchor : "tables", { sort: text });
     sortAll(text);
   });
 
@@ -132,6 +133,14 @@
     });
   };
   document.querySelectorAll("[data-grid]").forEach(window.oneStop);
+
+  // Notes stand once on the page, folded; every reference to one shows it as a tooltip.
+  for (const link of document.querySelectorAll('a[href^="#note-"]'))
+    link.title = document.getElementById(link.hash.slice(1)).textContent;
+  document.addEventListener("click", (event) => {
+    const unfold = event.target.dataset.unfold;
+    if (unfold) for (const section of document.querySelectorAll("[data-section]")) section.open = unfold === "true";
+  });
 
   const copies = read("copies");
   document.addEventListener("click", async (event) => {
