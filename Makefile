@@ -35,9 +35,6 @@ $(READY): $(DEMO)
 	$(PIP) -c envs/constraints.txt -e '.[all,dev]'
 	touch $@
 
-# without a terminal the log is short; the complete one is named at its end
-demo report: export TRIPLEAUDIT_QUIET := $(shell test -t 2 || echo 1)
-
 demo: $(DEMO) ## run the demo study from its corpus to tables and report (7 to 13 minutes on 2 cores)
 	$(BIN)/snakemake --cores $(CORES) --rerun-incomplete
 	@echo "Tables are in results/demo/tables, the report is results/demo/report.html"

@@ -58,7 +58,12 @@ def warm() -> dict[str, str]:
     return {"TRIPLEAUDIT_WARM": address, "PYTHONPATH": str(Path(__file__).parent / "warm")}
 
 
-SETTINGS = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1"}
+SETTINGS = {
+    "OMP_NUM_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    "HF_HUB_OFFLINE": "1",
+    "TRIPLEAUDIT_QUIET": "0",
+}
 _servers: list[subprocess.Popen] = []
 
 

@@ -46,7 +46,15 @@ def test_a_quiet_log_has_progress_warnings_and_errors_and_the_file_has_all(shown
     assert complete.count("reason") == 100
 
 
-def test_otherwise_nothing_is_left_out(shown, monkeypatch):
-    monkeypatch.delenv(QUIET, raising=False)
+@pytest.mark.parametrize(
+    ("choice", "is_terminal", "quiet"),
+    [("", False, True), ("", True, False), ("0", False, False), ("1", True, True)],
+)
+def test_the_log_is_quiet_without_a_terminal_or_by_choice(
+    shown, monkeypatch, choice, is_terminal, quiet
+):
+    monkeypatch.setenv(QUIET, choice)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: is_terminal, raising=False)
     text, complete = shown()
-    assert text == complete and text.count("reason") == 100
+    assert (text != complete) == quiet
+    assert complete.count("reason") == 100

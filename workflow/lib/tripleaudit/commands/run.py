@@ -53,7 +53,6 @@ def run(args: argparse.Namespace) -> int:
     """Run Snakemake as a process of its own; its exit status is this command's."""
     from tripleaudit.core import storage
     from tripleaudit.core.errors import UserError, hint
-    from tripleaudit.core.quiet_log import QUIET
     from tripleaudit.core.shipped import PROJECT, studies, study_file
     from tripleaudit.core.yaml_files import read_with_repeated
 
@@ -81,8 +80,6 @@ def run(args: argparse.Namespace) -> int:
         storage.check_writable(Path(_directory(options), ".snakemake"))
     # where profiles find their scripts
     environment = {**os.environ, "TRIPLEAUDIT_PROFILES": str(PROJECT / "workflow" / "profiles")}
-    if not sys.stderr.isatty():
-        environment[QUIET] = "1"
     snakefile = str(PROJECT / "workflow" / "Snakefile")
     status = subprocess.call([*command, "--snakefile", snakefile, *options], env=environment)
     if status or set(_flags(options)) & PLANNING:

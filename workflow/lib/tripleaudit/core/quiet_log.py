@@ -2,10 +2,13 @@
 
 import logging
 import os
+import sys
 from typing import Any, Final
 
 QUIET: Final = "TRIPLEAUDIT_QUIET"
-"""Environment variable that asks for a short log; ``tripleaudit run`` sets it without a terminal."""
+"""Environment variable: 1 for a short log, 0 for the complete one; unset, a log is short where
+standard error is no terminal.
+"""
 SHOWN_EVENTS: Final = {"JOB_ERROR", "GROUP_ERROR", "ERROR"}
 COMPLETE_LOG: Final = "Complete log"
 """Start of Snakemake's message that names its log file, where nothing is left out."""
@@ -38,14 +41,18 @@ class QuietFilter(logging.Filter):
 
 
 def quieten(logger: logging.Logger) -> None:
-    """Filter what a logger writes to a stream; its complete log file stays.
-
-    Nothing is filtered unless :data:`QUIET` is set, nor where debugging is on.
-    """
-    if not os.environ.get(QUIET) or logger.level <= logging.DEBUG:
+    """Shorten what a logger writes to a stream, unless it debugs; its complete log file stays."""
+    if not is_quiet() or logger.level <= logging.DEBUG:
         return
     for handler in logger.handlers:
-        if isinstance(handler, logging.StreamHandler) and not isinstance(
-            handler, logging.FileHandler
-        ):
+        is_file = isinstance(handler, logging.FileHandler)
+        if isinstance(handler, logging.StreamHandler) and not is_file:
             handler.addFilter(QuietFilter())
+
+
+def is_quiet() -> bool:
+    """Return whether the log of a run is short."""
+    choice = os.environ.get(QUIET, "")
+    if choice in ("0", "1"):
+        return choice == "1"
+    return not sys.stderr.isatty()

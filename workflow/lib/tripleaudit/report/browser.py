@@ -134,14 +134,15 @@ def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> 
 def first_view(data: Mapping[str, Any], predicted: Sequence[Predicted]) -> dict[str, str]:
     """Return the keys of the test set and of the system that the page shows first.
 
-    They are those of the best system on an original test set: a trained one where there is one,
-    never a baseline.
+    They are those of the best trained extractor on an original test set, without a classifier in
+    front of it. Without one, the best system with a trained extractor is shown, then the best of
+    all systems; never a baseline.
 
     Args:
         data: what :func:`browser_data` returns.
         predicted: its runs, in the order of its systems.
     """
-    best: tuple[bool, float] | None = None
+    best: tuple[bool, bool, float] | None = None
     view: dict[str, str] = {}
     for run, system, counts in zip(predicted, data["systems"], error_counts(data), strict=True):
         if run.protocol != "original" or run.classifies or run.extractor in BASELINES:
@@ -151,7 +152,9 @@ def first_view(data: Mapping[str, Any], predicted: Sequence[Predicted]) -> dict[
         )
         gold_triples = counts[CORRECT] + counts["missed"]
         f1 = 2 * counts[CORRECT] / max(1, predicted_triples + gold_triples)
-        rank = (split_two_step(run.extractor)[1] in EXTRACTORS, f1)
+        classifier, extractor = split_two_step(run.extractor)
+        is_trained = extractor in EXTRACTORS
+        rank = (is_trained, is_trained and not classifier, f1)
         if best is None or rank > best:
             best, view = rank, {"set": data["sets"][system["set"]]["key"], "system": system["key"]}
     return view

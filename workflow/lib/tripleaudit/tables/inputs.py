@@ -41,6 +41,8 @@ UNSETTLED: Final = "§"
 """Trainings with too few evaluations to know whether they still rose."""
 MARKS: Final = (UNFINISHED, UNEQUAL, UNSETTLED)  # of trainings
 CASES: Final = ("sentences", "texts", "needles")  # metrics that count what the others rest on
+SHARES: Final = (*METRICS, "minea", "minea_any", "rate", "coverage")
+"""Metrics of which 1 is a perfect score, also where they have no interval."""
 NEEDLE_PROTOCOLS: Final = ("needles", "needles-untouched", "iterations", "parts")
 OPTIONS: Final = ("matching", "digits", "caption", "style")
 
@@ -158,7 +160,8 @@ class ScoreIndex:
             values = list(self.values(run, stratum, matching, metric).values())
             cases = self.cases(run, stratum, matching, metric)
             found = Cell.mean(values, interval, scale, digits=digits, cases=cases)
-            full = None if interval is None else scale
+            has_maximum = interval is not None or metric in SHARES
+            full = scale if has_maximum else None
             return self._of(found, rows, run, stratum, matching, metric, full=full)
         stacked = self.stacked(run, matching, stratum) if "+" in stratum else None
         if stacked is None or not len(stacked):
