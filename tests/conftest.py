@@ -194,6 +194,6 @@ def tiny_encoder(tmp_path_factory) -> Path:
     fly.
     """
     pytest.importorskip("torch")
-    from support.extractors import save_tiny_encoder
+    from tripleaudit.testing import save_tiny_encoder
 
     return save_tiny_encoder(tmp_path_factory.mktemp("tiny-encoder"))

@@ -17,11 +17,11 @@ import pytest
 import yaml
 
 from support.docs import every_block, sections
-from support.extractors import save_tiny_encoder
 from support.fake_endpoint import FakeEndpoint
 from support.forks import SETTINGS, warm
 from support.serving import answering
 from support.workflow import ROOT, planned
+from tripleaudit.testing import save_tiny_encoder
 
 EXAMPLES = sections(ROOT / "docs" / "howto" / "extending.md") | {
     "A language model": sections(ROOT / "docs" / "howto" / "language-models.md")["In a study"]
@@ -121,6 +121,12 @@ def test_an_extractor(folder, tagger):
     assert losses[-1] < losses[0] / 2, "the extractor of the example does not learn"
     change(folder / "tagger.py", "threshold: Share = 0.5", "threshold: Share = 0.6")
     assert dry_run(folder, "type_f1", "tagger.yaml")["train"] == 1, "a changed file retrains"
+
+
+def test_test_an_extractor(folder):
+    (block,) = [block for block in EXAMPLES["An extractor"] if block.file == "tagger.py"]
+    (folder / "tagger.py").write_text(block.text, "utf-8")
+    assert "1 passed" in run(folder, "Test an extractor")
 
 
 @pytest.mark.thorough

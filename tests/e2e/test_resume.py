@@ -11,12 +11,12 @@ import time
 
 import pytest
 
-from support.extractors import save_tiny_encoder
 from support.fake_endpoint import FakeEndpoint
 from support.killing import SOURCE, STARTED, Running, unlock, wheel_of
 from support.serving import web_server
 from support.workflow import planned, write_study
 from tripleaudit.llm.store import Store
+from tripleaudit.testing import save_tiny_encoder
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 

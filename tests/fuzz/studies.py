@@ -103,10 +103,10 @@ def _configurations(random_: random.Random) -> Iterator[Case]:
 
 def tiny_model(folder: Path) -> Path:
     """Make the smallest trained extractor that there is."""
-    from support.extractors import build, save_tiny_encoder
     from tripleaudit.extractors.casrel import CasRel
+    from tripleaudit.testing import build_extractor, save_tiny_encoder
 
-    model = build(CasRel, save_tiny_encoder(folder / "encoder"))
+    model = build_extractor(CasRel, save_tiny_encoder(folder / "encoder"))
     model.save_pretrained(folder / "model")
     return folder / "model"
 

@@ -7,11 +7,11 @@ import json
 
 import pytest
 
-from support.extractors import build, toy_sentences
 from support.workflow import change, configure, planned, ran
 from tripleaudit.core.files import read_json, read_jsonl
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.zcc import ZCC
+from tripleaudit.testing import build_extractor, toy_sentences
 
 TARGET = ("--", "collection")
 FOLDER = "results/own/collections/toys"
@@ -23,8 +23,8 @@ def home(tmp_path_factory, tiny_encoder):
     different kinds.
     """
     folder = tmp_path_factory.mktemp("collection")
-    build(CasRel, tiny_encoder, prior=0.4).save_pretrained(folder / "models" / "casrel")
-    build(ZCC, tiny_encoder).save_pretrained(folder / "models" / "zcc")
+    build_extractor(CasRel, tiny_encoder, prior=0.4).save_pretrained(folder / "models" / "casrel")
+    build_extractor(ZCC, tiny_encoder).save_pretrained(folder / "models" / "zcc")
     texts = [f"{each.text} {number}" for number in range(40) for each in toy_sentences()]
     (folder / "texts").mkdir()
     (folder / "texts" / "a.txt").write_text("\n".join(texts[:100]) + "\n\n", encoding="utf-8")

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from support.fake_endpoint import FakeEndpoint, Reply, status
-from support.sentences import sentence
 from support.workflow import change, planned, ran, snakemake
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.llm.store import Store
+from tripleaudit.testing import make_sentence
 
 KEY = "sk-rules-0123456789-secret"
 
@@ -26,7 +26,7 @@ def study(folder: Path, url: str, **endpoint) -> None:
         pairs = [(f"Person{number}", f"Company{number}") for number in range(8)]
         for name, more in (("train", " So they say."), ("test", "")):
             made = [
-                sentence(f"{one} leads {two}.{more}", (one, "leaderOf", two), id=one)
+                make_sentence(f"{one} leads {two}.{more}", (one, "leaderOf", two), id=one)
                 for one, two in pairs
             ]
             save_sentences(folder / f"{name}.jsonl", made)

@@ -1,4 +1,4 @@
-"""The small encoders and sentences that extractors are tested on, and what tests make of them."""
+"""Encoders, sentences and random batches for tests of extractors."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,48 +7,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from support.sentences import sentence
 from tripleaudit.core.randomness import generator
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.extractors.base import Extractor
-from tripleaudit.extractors.batches import Shape, stack_triples
+from tripleaudit.extractors.batches import stack_triples
 from tripleaudit.extractors.registry import extractor_names, resolve
-from tripleaudit.training.data import Collator, TrainingSentences
-
-WORDS = (
-    "tim cook leads apple in cup ##ert ##ino . , ada lovelace wrote notes on the engine of charles bab ##bage london",
-    "is capital england it rain ##s today and was born founded by an old house stands near river nobody knows why",
-)
-SYLLABLES = ("ka", "lo", "mi", "ne", "ru", "sa", "te", "vo")
-
-
-def save_tiny_encoder(
-    folder: Path,
-    *,
-    layers: int = 2,
-    width: int = 32,
-    dropout: float = 0.0,
-    seed: int = 0,
-    segments: int = 2,
-) -> Path:
-    """Write a random BERT and a fast WordPiece tokenizer with a small vocabulary ([unused1]
-    included) to ``folder``.
-    """
-    from transformers import BertConfig, BertModel, BertTokenizerFast
-
-    vocabulary = tiny_vocabulary(
-        "[PAD]", "[unused0]", "[unused1]", "[unused2]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
-    )
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
-    tokenizer = BertTokenizerFast(str(folder / "vocab.txt"), do_lower_case=True)
-    tokenizer.save_pretrained(folder)
-    torch.manual_seed(seed)
-    shape = tiny_shape(vocabulary, layers, width, dropout)
-    BertModel(
-        BertConfig(**shape, max_position_embeddings=160, type_vocab_size=segments)
-    ).save_pretrained(folder)
-    return folder
+from tripleaudit.testing import build_extractor, make_sentence
+from tripleaudit.testing.encoders import tiny_shape, tiny_vocabulary
 
 
 def save_tiny_mpnet(folder: Path, *, seed: int = 0) -> Path:
@@ -68,113 +32,6 @@ def save_tiny_mpnet(folder: Path, *, seed: int = 0) -> Path:
     return folder
 
 
-def tiny_shape(vocabulary: Sequence[str], layers: int, width: int, dropout: float) -> dict:
-    """What the configurations of tiny encoders have in common."""
-    shape = {"vocab_size": len(vocabulary), "hidden_size": width, "intermediate_size": 2 * width}
-    shape |= {"num_hidden_layers": layers, "num_attention_heads": 4}
-    return shape | {"hidden_dropout_prob": dropout, "attention_probs_dropout_prob": dropout}
-
-
-def tiny_vocabulary(*specials: str) -> list[str]:
-    """The words and pieces of the toy sentences behind the special tokens."""
-    letters = [chr(code) for code in range(ord("a"), ord("z") + 1)] + [
-        str(digit) for digit in range(10)
-    ]
-    pieces = [
-        *letters,
-        *(f"##{letter}" for letter in letters),
-        *SYLLABLES,
-        *(f"##{part}" for part in SYLLABLES),
-    ]
-    return list(dict.fromkeys([*specials, *pieces, *" ".join(WORDS).split()]))
-
-
-def worked_example() -> Sentence:
-    """The worked example: (Tim Cook, C, Apple), (Apple, F, Cupertino); "Cupertino" has the
-    pieces cup ##ert ##ino.
-    """
-    return sentence(
-        "Tim Cook leads Apple in Cupertino .",
-        ("Tim Cook", "C", "Apple"),
-        ("Apple", "F", "Cupertino"),
-        id="worked",
-    )
-
-
-def structures() -> list[Sentence]:
-    """Return sentences with the structures of triples that some extractors cannot represent; the
-    ids name them.
-
-    - ``chain``: a one-token entity is the object of one triple and the subject of another;
-    - ``rivals``: two pairs of one relation;
-    - ``reversed``: two relations between two entities, one in each direction;
-    - ``adjacent``: two objects of one relation without a token between them, one of them a subject
-      as well.
-    """
-    return [
-        sentence(
-            "rain leads notes in river .",
-            ("rain", "C", "notes"),
-            ("notes", "F", "river"),
-            id="chain",
-        ),
-        sentence(
-            "tim leads house and old leads engine .",
-            ("tim", "C", "house"),
-            ("old", "C", "engine"),
-            id="rivals",
-        ),
-        sentence(
-            "charles wrote ada today .",
-            ("charles", "W", "ada"),
-            ("ada", "F", "charles"),
-            id="reversed",
-        ),
-        sentence(
-            "england , why london .",
-            ("england", "L", "why"),
-            ("england", "L", "london"),
-            ("why", "F", "england"),
-            id="adjacent",
-        ),
-    ]
-
-
-def toy_sentences() -> list[Sentence]:
-    """Eight sentences over the relations C, F, W, L: shared entities, two relations on one pair,
-    and zero triples.
-
-    The first is the worked example, a chain: the object of one triple is the subject of the next.
-    """
-    return [
-        worked_example(),
-        sentence(
-            "ada lovelace wrote notes on the engine .", ("ada lovelace", "W", "notes"), id="1"
-        ),
-        sentence(
-            "charles babbage founded london and leads london .",
-            ("charles babbage", "F", "london"),
-            ("charles babbage", "C", "london"),
-            id="2",
-        ),
-        sentence("london is the capital of england .", ("england", "L", "london"), id="3"),
-        sentence("it rains today .", id="4"),
-        sentence(
-            "apple was founded by tim cook and ada lovelace .",
-            ("tim cook", "F", "apple"),
-            ("ada lovelace", "F", "apple"),
-            id="5",
-        ),
-        sentence("nobody knows why an old house stands near the river .", id="6"),
-        sentence(
-            "notes of ada lovelace , london .",
-            ("ada lovelace", "W", "notes"),
-            ("ada lovelace", "L", "london"),
-            id="7",
-        ),
-    ]
-
-
 def with_types(sentences: Sequence[Sentence]) -> list[Sentence]:
     """The sentences with a type of each entity, by its length."""
 
@@ -192,10 +49,9 @@ def with_types(sentences: Sequence[Sentence]) -> list[Sentence]:
 
 def one_word() -> list[Sentence]:
     """A sentence of one word, related to itself: means over one token, one pair, one instance."""
-    return [sentence("tim", ("tim", "C", "tim"), id="word")]
+    return [make_sentence("tim", ("tim", "C", "tim"), id="word")]
 
 
-TOY_RELATIONS = ("C", "F", "W", "L")
 NAMES = (*extractor_names(), "zcc-binary", "zcc-mcml")
 NARROW = {
     "ptrnet": {"width": 6},
@@ -203,66 +59,12 @@ NARROW = {
 }  # of 300, which take most of the time of a test
 
 
-def build(
-    extractor: type[Extractor],
-    encoder: Path,
-    *,
-    relations: Sequence[str] = TOY_RELATIONS,
-    seed: int = 0,
-    **settings,
-):
-    """Return an untrained extractor on the tiny encoder, with weights fixed by ``seed``."""
-    torch.manual_seed(seed)
-    return extractor.from_encoder(encoder, relations, **settings)
-
-
 def built(name: str, encoder: Path, **settings):
     """Return an untrained extractor or classifier by its name, as narrow as it may be unless
     ``settings`` say more.
     """
     kind, implied = resolve(name)
-    return build(kind, encoder, **implied, **NARROW.get(name, {}) | settings)
-
-
-def training_batch(
-    model: Extractor,
-    sentences: Sequence[Sentence],
-    *,
-    seed: int = 0,
-    epoch: int = 0,
-    length: int = 0,
-    static: int = 0,
-) -> dict:
-    """Collate sentences exactly as training does.
-
-    Args:
-        length: of the batch in tokens; 0 for that of the longest sentence.
-        static: the number of sentences of a static batch, with dummies at its end; 0 pads tightly.
-    """
-    dataset = TrainingSentences(sentences, model)
-    collator = Collator(type(model), model.config, model.aligner.pad_id, seed, static)
-    examples = [dataset[epoch, index] for index in range(len(dataset))]
-    return collator(examples, Shape(len(examples), length) if length else None)
-
-
-def gold(sentences: Sequence[Sentence]) -> set[tuple]:
-    """Exact-span triples of sentences: (sentence number, subject start, end, relation, object
-    start, end).
-    """
-    return {
-        (number, t.subject.start, t.subject.end, t.relation, t.object.start, t.object.end)
-        for number, each in enumerate(sentences)
-        for t in each.triples
-    }
-
-
-def f1(expected: set, found: set) -> float:
-    """F1 of two sets; 1.0 when both are empty."""
-    return (
-        1.0
-        if not expected and not found
-        else 2 * len(expected & found) / (len(expected) + len(found))
-    )
+    return build_extractor(kind, encoder, **implied, **NARROW.get(name, {}) | settings)
 
 
 def random_rows(

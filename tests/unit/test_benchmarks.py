@@ -24,15 +24,15 @@ from benchmarks.speed import (
     synthetic_sentences,
 )
 from support.captured import Replayed, ReplayedStep, pretend
-from support.extractors import build
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import extractor_class, extractor_names
+from tripleaudit.testing import build_extractor
 
 pytestmark = pytest.mark.thorough
 
 
 def test_synthetic_sentences_are_shaped_like_webnlg(tiny_encoder):
-    sentences = synthetic_sentences(build(CasRel, tiny_encoder), 300)
+    sentences = synthetic_sentences(build_extractor(CasRel, tiny_encoder), 300)
     words = sum(len(each.text.split()) for each in sentences) / 300
     triples = sum(len(each.triples) for each in sentences) / 300
     assert 18 < words < 28

@@ -21,7 +21,7 @@ LAYERS = (
     "protocols",
     "llm scoring",
     "extractors training",
-    "grescores needles generative",
+    "grescores needles generative testing",
     "systems",
     "collection",
     "study",

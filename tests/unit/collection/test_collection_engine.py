@@ -19,7 +19,6 @@ import psutil
 import pyarrow.parquet as parquet
 import pytest
 
-from support.extractors import build, toy_sentences
 from tripleaudit.cli import main
 from tripleaudit.collection import engine, pipeline
 from tripleaudit.collection.cost import forecast
@@ -37,6 +36,7 @@ from tripleaudit.extractors.zcc import ZCC
 from tripleaudit.grescores.systems import read_system
 from tripleaudit.tables.building import make_tables
 from tripleaudit.tables.loading import ResultFiles
+from tripleaudit.testing import build_extractor, toy_sentences
 from tripleaudit.training.stream import Extracted
 
 COPIES, SIZE = 12, 20
@@ -48,9 +48,9 @@ def models(tmp_path_factory, tiny_encoder):
     on both sides.
     """
     folder = tmp_path_factory.mktemp("models")
-    extractor = build(CasRel, tiny_encoder, prior=0.4)
+    extractor = build_extractor(CasRel, tiny_encoder, prior=0.4)
     extractor.save_pretrained(folder / "casrel")
-    classifier = build(ZCC, tiny_encoder)
+    classifier = build_extractor(ZCC, tiny_encoder)
     scores = sorted(classifier.decide([each.text for each in toy_sentences()]))
     middle = (scores[3] + scores[4]) / 2  # half of the sentences are above
     classifier.classifier.bias.data -= math.log(middle / (1 - middle))

@@ -7,7 +7,6 @@ import urllib.request
 
 import pytest
 
-from support.extractors import build, toy_sentences
 from support.serving import web_server
 from tripleaudit.collection import addresses, engine
 from tripleaudit.collection.finished import folder_of
@@ -15,6 +14,7 @@ from tripleaudit.collection.pipeline import Models
 from tripleaudit.collection.reading import Reading
 from tripleaudit.core.errors import UserError
 from tripleaudit.extractors.casrel import CasRel
+from tripleaudit.testing import build_extractor, toy_sentences
 
 moto = pytest.importorskip("moto.server")
 
@@ -57,7 +57,7 @@ def bucket(environment):
 @pytest.fixture(scope="module")
 def model(tmp_path_factory, tiny_encoder):
     folder = tmp_path_factory.mktemp("models") / "casrel"
-    build(CasRel, tiny_encoder, prior=0.4).save_pretrained(folder)
+    build_extractor(CasRel, tiny_encoder, prior=0.4).save_pretrained(folder)
     return folder
 
 

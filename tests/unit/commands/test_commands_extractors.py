@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 import torch
 
-from support.extractors import toy_sentences
 from tripleaudit.cli import main
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.extractors.casrel import CasRel
+from tripleaudit.testing import toy_sentences
 
 SETTINGS = {
     "epochs": 50,

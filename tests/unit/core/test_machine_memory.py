@@ -11,10 +11,10 @@ import sys
 import pytest
 import torch
 
-from support.extractors import build, toy_sentences
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.memory import is_out_of_memory, out_of_memory_advice, peak_mb
 from tripleaudit.extractors.tplinker import TPLinker
+from tripleaudit.testing import build_extractor, toy_sentences
 from tripleaudit.training import session
 from tripleaudit.training.data import TrainingSentences
 from tripleaudit.training.settings import TrainingSettings
@@ -91,7 +91,7 @@ def test_a_training_and_a_validation_without_memory(
     tiny_encoder, tmp_path, monkeypatch, error, formulation
 ):
     monkeypatch.setenv("TRIPLEAUDIT_FORMULATION", formulation)
-    model = build(TPLinker, tiny_encoder)
+    model = build_extractor(TPLinker, tiny_encoder)
     dataset = TrainingSentences(toy_sentences(), model)
     settings = TrainingSettings(epochs=1, batch_size=4, evaluation_batch_size=6)
     forward = model.forward

@@ -10,7 +10,6 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from support.extractors import toy_sentences
 from tripleaudit import cli
 from tripleaudit.commands import audit
 from tripleaudit.core import storage
@@ -18,6 +17,7 @@ from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import atomic_write
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.scoring import scores
+from tripleaudit.testing import toy_sentences
 from tripleaudit.training.run import train_to
 
 

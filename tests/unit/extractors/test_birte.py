@@ -7,10 +7,11 @@ import torch
 import torch.nn.functional as F
 
 from support.contract import Evidence, ExtractorContract, PlainLoss
-from support.extractors import build, tag_logits, toy_sentences, training_batch
+from support.extractors import tag_logits
 from tripleaudit.extractors.batches import GoldBatch, Shape
 from tripleaudit.extractors.birte import BiRTE, decode, draw_pairs, given_logits
 from tripleaudit.extractors.casrel import draw_subjects
+from tripleaudit.testing import build_extractor, toy_sentences, training_batch
 
 
 def oracle(batch: dict, relations: int, **limits):
@@ -226,7 +227,7 @@ def test_folded_tagger_equals_the_plain_one():
 
 
 def test_sentences_without_triples_leave_the_later_terms(tiny_encoder):
-    model = build(BiRTE, tiny_encoder).double().eval()
+    model = build_extractor(BiRTE, tiny_encoder).double().eval()
     terms = model(
         **training_batch(model, [each for each in toy_sentences() if not each.triples])
     ).terms

@@ -9,9 +9,10 @@ import torch
 
 from benchmarks import speed
 from benchmarks.bench_operators import Counted, counted, device_formulation, faults
-from support.extractors import NAMES, built, one_word, sentence, toy_sentences, training_batch
+from support.extractors import NAMES, built, one_word
 from tripleaudit.extractors import tables
 from tripleaudit.extractors.registry import extractor_names, resolve
+from tripleaudit.testing import make_sentence, toy_sentences, training_batch
 
 PAIRED = ("tplinker", "onerel", "grte")
 WIDE = 2**24
@@ -32,7 +33,7 @@ def sentences():
     """Zero triples, several triples of one pair, both ways, too, and a triple that repeats
     another one's cells.
     """
-    twice = sentence(
+    twice = make_sentence(
         "charles babbage founded london and leads london today and today .",
         ("charles babbage", "F", "london"),
         ("charles babbage", "C", "london"),

@@ -6,19 +6,18 @@ import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer, DistilBertConfig, DistilBertModel
 
-from support.contract import check_padding_invariance, check_zero_triple_batch
-from support.extractors import (
-    NAMES,
-    build,
-    built,
-    save_tiny_encoder,
-    save_tiny_mpnet,
-    toy_sentences,
-    training_batch,
-)
+from support.extractors import NAMES, built, save_tiny_mpnet
 from tripleaudit.extractors import formulation
 from tripleaudit.extractors.base import adds_masks
 from tripleaudit.extractors.registry import resolve
+from tripleaudit.testing import (
+    build_extractor,
+    check_padding_invariance,
+    check_zero_triple_batch,
+    save_tiny_encoder,
+    toy_sentences,
+    training_batch,
+)
 from tripleaudit.training.data import TrainingSentences
 
 
@@ -58,7 +57,7 @@ def test_an_encoder_without_a_pooler_gets_one_and_one_of_unknown_inner_width_fou
         vocab_size=len(tokenizer), dim=32, n_layers=1, n_heads=2, hidden_dim=48
     )
     DistilBertModel(config).save_pretrained(tmp_path)
-    birte, grte = (build(resolve(name)[0], tmp_path).eval() for name in ("birte", "grte"))
+    birte, grte = (build_extractor(resolve(name)[0], tmp_path).eval() for name in ("birte", "grte"))
     assert birte(**training_batch(birte, toy_sentences())).loss > 0
     birte.extract(["tim cook leads apple ."])
     assert getattr(grte.config.encoder, "intermediate_size", None) is None
@@ -74,7 +73,7 @@ def test_masks_for_pairs_hide_the_same_tokens_as_masks_for_tokens(
         kind, _ = resolve("casrel")
         encoder = AutoModel.from_pretrained(folder, attn_implementation=attention)
         assert adds_masks(encoder) == (attention == "eager")
-        model = build(kind, folder).eval()
+        model = build_extractor(kind, folder).eval()
         model.encoder = encoder.eval()
         ids = torch.randint(4, 60, (3, 9))
         mask = (torch.arange(9) < torch.tensor([[9], [4], [1]])).long()
@@ -87,7 +86,7 @@ def test_masks_for_pairs_hide_the_same_tokens_as_masks_for_tokens(
 
 def test_a_dummy_sentence_sees_one_of_its_tokens(tmp_path, monkeypatch):
     """Not every kernel makes numbers of a row without any key."""
-    model = build(resolve("casrel")[0], save_tiny_encoder(tmp_path)).eval()
+    model = build_extractor(resolve("casrel")[0], save_tiny_encoder(tmp_path)).eval()
     seen = []
     model.encoder.register_forward_pre_hook(
         lambda _, __, given: seen.append(given["attention_mask"]), with_kwargs=True

@@ -4,15 +4,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.extractors import SYLLABLES, WORDS, sentence, worked_example
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.extractors.alignment import Aligner, choose_words, token_triples
 from tripleaudit.extractors.pfn import PFN
 from tripleaudit.extractors.ptrnet import PtrNet
+from tripleaudit.testing import make_sentence, worked_example
+from tripleaudit.testing.encoders import SYLLABLES, WORDS
 
 RELATIONS = {"C": 0, "F": 1}
-LEXICON = [word for word in " ".join(WORDS).split() if not word.startswith("##")]
+LEXICON = [word for word in WORDS.split() if not word.startswith("##")]
 LEXICON += ["".join(SYLLABLES[:3]), "Zürich", "x,y"]
 
 
@@ -66,11 +67,11 @@ def test_every_span_of_words_comes_back(aligner, tokenizer, layout, words, data)
         assert span[0] < span[1]
 
 
-TWICE = sentence("apple leads tim and apple leads tim .", ("apple", "C", "tim"))
+TWICE = make_sentence("apple leads tim and apple leads tim .", ("apple", "C", "tim"))
 SECOND = Sentence("s", TWICE.text, (Triple(Span(20, 25, "apple"), "C", Span(32, 35, "tim")),))
-CUT = sentence("tim cook leads apple .", ("ti", "C", "apple"))
-BEFORE = sentence("tim cook leads apple.", ("tim cook", "C", "apple"))
-SAME = sentence(
+CUT = make_sentence("tim cook leads apple .", ("ti", "C", "apple"))
+BEFORE = make_sentence("tim cook leads apple.", ("tim cook", "C", "apple"))
+SAME = make_sentence(
     "tim leads apple .", ("tim", "C", "apple"), ("tim", "C", "apple"), ("tim", "new", "apple")
 )
 
@@ -127,7 +128,7 @@ def test_triples_in_tokens_and_those_that_no_tokens_fit(
     assert (found.shape, found.tolist(), missing) == ((len(rows), 5), rows, lost)
 
 
-TOUCHING = sentence(
+TOUCHING = make_sentence(
     'Tim (apple) wrote "the engine", in Cupertino.',
     ("apple", "C", "Tim"),
     ("engine", "F", "Cupertino"),
@@ -159,7 +160,7 @@ def test_extractors_of_words_write_entities_that_touch_punctuation_where_words_e
 def test_the_gold_entities_of_a_corpus_decide_where_its_words_end():
     """One triple in a hundred decides; a name that is cut inside a word does not."""
     plain = [
-        sentence(f"tim cook leads apple {number} .", ("tim cook", "C", "apple"))
+        make_sentence(f"tim cook leads apple {number} .", ("tim cook", "C", "apple"))
         for number in range(99)
     ]
     assert choose_words([*plain, CUT]) == "blanks"

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-from support.extractors import TOY_RELATIONS, build, toy_sentences
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.registries import use_plugins
 from tripleaudit.extractors.base import GONE, Extractor, ExtractorConfig, by_sentence, encoder_limit
@@ -17,6 +16,7 @@ from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.onerel import OneRel
 from tripleaudit.extractors.registry import extractor_class, load_extractor, resolve
 from tripleaudit.extractors.tdeer import TDEER
+from tripleaudit.testing import RELATIONS, build_extractor, toy_sentences
 
 PLUGIN = """
 from tripleaudit.extractors.casrel import CasRel
@@ -37,7 +37,7 @@ value = 1
 @pytest.fixture
 def saved(tiny_encoder, tmp_path):
     folder = tmp_path / "model"
-    build(CasRel, tiny_encoder).save_pretrained(folder)
+    build_extractor(CasRel, tiny_encoder).save_pretrained(folder)
     return folder
 
 
@@ -47,7 +47,7 @@ def test_an_extractor_from_a_file_outside_the_project(tiny_encoder, tmp_path):
     use_plugins([f"own={file}:Own"])
     own = extractor_class("own")
     assert own.__name__ == "Own"
-    model = build(own, tiny_encoder)
+    model = build_extractor(own, tiny_encoder)
     model.save_pretrained(tmp_path / "saved")
     assert type(load_extractor(tmp_path / "saved")) is own
 
@@ -112,19 +112,19 @@ def test_bad_encoders_relations_and_settings(tiny_encoder, tmp_path):
         tmp_path / "pickled" / "pytorch_model.bin",
     )
     for message, *arguments in (
-        ("expected a local folder with config.json", tmp_path, TOY_RELATIONS),
+        ("expected a local folder with config.json", tmp_path, RELATIONS),
         (
             "has no tokenizer; expected one of the files tokenizer.json",
             tmp_path / "bare",
-            TOY_RELATIONS,
+            RELATIONS,
         ),
-        ("cannot be loaded", tmp_path / "pickled", TOY_RELATIONS),
+        ("cannot be loaded", tmp_path / "pickled", RELATIONS),
         ("each relation once", tiny_encoder, ["C", "C"]),
         ("at least one relation", tiny_encoder, []),
         (
             "encoder_layers is 3, but the encoder .* has 2 layers; expected 1 to 2",
             tiny_encoder,
-            TOY_RELATIONS,
+            RELATIONS,
             3,
         ),
     ):
@@ -133,7 +133,10 @@ def test_bad_encoders_relations_and_settings(tiny_encoder, tmp_path):
 
 
 def test_fewer_encoder_layers_keep_the_first_weights(tiny_encoder):
-    full, cut = build(CasRel, tiny_encoder), build(CasRel, tiny_encoder, encoder_layers=1)
+    full, cut = (
+        build_extractor(CasRel, tiny_encoder),
+        build_extractor(CasRel, tiny_encoder, encoder_layers=1),
+    )
     assert cut.config.encoder.num_hidden_layers == 1
     assert len(cut.encoder.encoder.layer) == 1
     own = dict(full.named_parameters())
@@ -142,7 +145,7 @@ def test_fewer_encoder_layers_keep_the_first_weights(tiny_encoder):
 
 
 def test_texts_beyond_the_encoder_are_cut_with_a_warning(tiny_encoder, caplog):
-    model = build(CasRel, tiny_encoder)
+    model = build_extractor(CasRel, tiny_encoder)
     with caplog.at_level(logging.WARNING, logger="tripleaudit"):
         (result,) = model.extract(["it rains today " * 100])
     assert len(result.text) == 1500
@@ -153,7 +156,7 @@ def test_texts_beyond_the_encoder_are_cut_with_a_warning(tiny_encoder, caplog):
 
 
 def test_prediction_leaves_the_training_mode_alone(tiny_encoder):
-    model = build(CasRel, tiny_encoder).train()
+    model = build_extractor(CasRel, tiny_encoder).train()
     model.extract([each.text for each in toy_sentences()])
     assert model.training
 
@@ -220,7 +223,7 @@ def test_heads_have_as_many_weights_as_the_papers_layers(tiny_encoder):
     """Counted by hand for states of H numbers, R relations and recurrent states of D: outputs
     times (inputs + bias).
     """
-    h, r, d, inner = 32, len(TOY_RELATIONS), 6, 64
+    h, r, d, inner = 32, len(RELATIONS), 6, 64
     attention = 4 * h * (h + 1) + 2 * h
     expected = {
         "casrel": (2 + 2 * r) * (h + 1),
@@ -242,7 +245,7 @@ def test_heads_have_as_many_weights_as_the_papers_layers(tiny_encoder):
     found = {}
     for name in expected:
         kind, implied = resolve(name)
-        model = build(
+        model = build_extractor(
             kind, tiny_encoder, **implied, **({"width": d} if name in ("pfn", "ptrnet") else {})
         )
         head = [each for key, each in model.named_parameters() if not key.startswith("encoder.")]
@@ -266,12 +269,12 @@ def test_what_an_extractor_is_that_says_nothing_of_itself():
 
 
 def test_settings_take_whole_numbers_for_others_and_none_that_training_fills(tiny_encoder):
-    assert build(TDEER, tiny_encoder, translation_weight=5).config.translation_weight == 5
+    assert build_extractor(TDEER, tiny_encoder, translation_weight=5).config.translation_weight == 5
     for name, value in (("translation_weight", True), ("neg_samples", 1.5), ("neg_samples", True)):
         with pytest.raises(
             UserError, match=f"tdeer/{name}: expected (number|integer), got {value}"
         ):
-            build(TDEER, tiny_encoder, **{name: value})
+            build_extractor(TDEER, tiny_encoder, **{name: value})
     for name in ("bf16", "entity_types", "encoder", "hidden_size"):
         with pytest.raises(UserError, match=f"tdeer: unknown key '{name}'"):
             TDEER.settings.checked({name: 1}, TDEER.name)
@@ -279,7 +282,7 @@ def test_settings_take_whole_numbers_for_others_and_none_that_training_fills(tin
 
 def test_an_entity_without_characters_is_no_entity(tiny_encoder):
     """A span of nothing but a marker, on either side."""
-    model = build(OneRel, tiny_encoder)
+    model = build_extractor(OneRel, tiny_encoder)
     text = "tim leads apple"
     (alignment,) = model.aligner.align([text])
     rows = [(2, 2, 0, 5, 6, 0.9), (1, 2, 0, 6, 6, 0.9), (1, 2, 0, 5, 6, 0.8), (1, 1, 0, 5, 6, 0.7)]
@@ -324,7 +327,7 @@ def test_an_encoder_brings_no_code_of_its_own(tiny_encoder, tmp_path, monkeypatc
             kind: ["own.Own", None] if kind == "AutoTokenizer" else "own.Own" for kind in kinds
         }
         (folder / name).write_text(json.dumps(facts), encoding="utf-8")
-    model = build(CasRel, folder)
+    model = build_extractor(CasRel, folder)
     model.save_pretrained(tmp_path / "saved")
     load_extractor(tmp_path / "saved")
     assert not (tmp_path / "ran").exists()
@@ -333,7 +336,7 @@ def test_an_encoder_brings_no_code_of_its_own(tiny_encoder, tmp_path, monkeypatc
 @pytest.mark.parametrize("name", ["prgc", "birte", "unirel"])
 def test_layers_start_as_the_authors_do(tiny_encoder, name):
     """Weights of layers and embeddings normal with a standard deviation of 0.02, biases 0."""
-    model = build(extractor_class(name), tiny_encoder)
+    model = build_extractor(extractor_class(name), tiny_encoder)
     for own, weight in model.named_parameters():
         if own.endswith("bias") and not own.startswith("encoder."):
             assert not weight.any(), own

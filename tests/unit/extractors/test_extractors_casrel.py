@@ -10,19 +10,17 @@ from transformers import AutoTokenizer
 from support.contract import (
     Evidence,
     ExtractorContract,
-    LearnsStructures,
     PlainLoss,
     Portions,
-    Structures,
-    check_save_and_load,
 )
-from support.extractors import build, tag_logits
+from support.extractors import tag_logits
 from tripleaudit.core.descriptors import EXTRACTORS
 from tripleaudit.core.errors import UserError
 from tripleaudit.extractors import casrel
 from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.casrel import CasRel, CasRelOwnSubject, decode, draw_subjects
 from tripleaudit.extractors.registry import saved_extractor_name
+from tripleaudit.testing import build_extractor, check_save_and_load, check_structures
 
 
 def oracle(batch: dict, relations: int, distance: int = 1):
@@ -139,31 +137,38 @@ class TestCasRel(ExtractorContract, PlainLoss, Portions, Evidence):
     portions = casrel, "ROWS_AT_ONCE"
 
 
-class TestMarkers(LearnsStructures, PlainLoss, Portions):
+class TestMarkers(PlainLoss, Portions):
     """The authors' layout."""
 
     kind, first, portions = CasRel, True, (casrel, "ROWS_AT_ONCE")
     oracle, plain = map(staticmethod, (inclusive_oracle, naive_loss))
-    whole = exact = {"layout": "marker"}
-    unfit = {"rivals"}
+    exact = {"layout": "marker"}
+
+    def test_structures(self, tiny_encoder):
+        check_structures(CasRel, tiny_encoder, cannot_represent={"rivals"}, layout="marker")
 
 
-class TestSubwords(Structures, PlainLoss):
+class TestSubwords(PlainLoss):
     """The last subword of an entity as its end, the default before version 0.4."""
 
     kind, first = CasRel, True
     plain = staticmethod(naive_loss)
-    whole = exact = {"layout": "subword"}
-    unfit = {"chain", "rivals", "reversed", "adjacent"}
+    exact = {"layout": "subword"}
+
+    def test_structures(self, tiny_encoder):
+        none = {"chain", "rivals", "reversed", "adjacent"}
+        check_structures(CasRel, tiny_encoder, cannot_represent=none, layout="subword")
 
 
-class TestOwnSubjectWeights(LearnsStructures, PlainLoss):
+class TestOwnSubjectWeights(PlainLoss):
     kind, first = CasRelOwnSubject, True
     plain = staticmethod(naive_loss)
-    unfit = {"rivals"}
+
+    def test_structures(self, tiny_encoder):
+        check_structures(CasRelOwnSubject, tiny_encoder, cannot_represent={"rivals"})
 
     def test_a_saved_model_keeps_its_name(self, tiny_encoder, tmp_path):
-        check_save_and_load(build(CasRelOwnSubject, tiny_encoder), tmp_path)
+        check_save_and_load(build_extractor(CasRelOwnSubject, tiny_encoder), tmp_path)
         assert saved_extractor_name(tmp_path) == "casrel-own-subject"
         assert EXTRACTORS["casrel-own-subject"].label == "CasRel (own subject weights)"
 
@@ -217,7 +222,7 @@ def test_specials_and_padding_start_and_end_nothing():
 
 
 def test_extract_gives_spans_of_the_text(tiny_encoder):
-    model = build(CasRel, tiny_encoder)
+    model = build_extractor(CasRel, tiny_encoder)
     torch.nn.init.constant_(model.subject.bias, 5.0)
     torch.nn.init.constant_(model.object.bias, 5.0)
     texts = ["Tim  Cook leads\tApple .", "", "it rains", "Tim  Cook leads\tApple ."]
@@ -240,7 +245,7 @@ def test_every_tagger_starts_as_a_layer_of_its_own(tiny_encoder, monkeypatch):
         torch.nn.init, "xavier_uniform_", lambda own: started.append(tuple(own.shape)) or start(own)
     )
     torch.manual_seed(0)
-    model = build(CasRel, tiny_encoder)
+    model = build_extractor(CasRel, tiny_encoder)
     assert started == [(1, 32), (1, 32), (4, 32), (4, 32)]
     width, relations = model.hidden_size, len(model.config.relations)
     for layer, outputs in ((model.subject, 1), (model.object, relations)):

@@ -8,11 +8,12 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from support.contract import ExtractorContract, PlainLoss, Portions
-from support.extractors import build, random_batch, toy_sentences, training_batch
+from support.extractors import random_batch
 from support.pairs import dense_classes, listed, perfect
 from tripleaudit.extractors import grte, tables
 from tripleaudit.extractors.grte import GRTE, MMH, MMT, MSH, MST, SMH, SMT, SS, decode, targets
 from tripleaudit.extractors.maxima import _sparse_products as sparse_products
+from tripleaudit.testing import build_extractor, check_determinism, toy_sentences, training_batch
 
 
 def plain_logits(
@@ -88,11 +89,10 @@ class TestGRTE(ExtractorContract, PlainLoss, Portions):
     ceilings = {"nyt": 99.99, "webnlg": 99.94}
     portions = grte, "CELLS_AT_ONCE"
     whole = {"rounds": 2, "dropout": 0.0}
-    determinism = {
-        "learning_rate": 1e-5,
-        "rounds": 3,
-        "dropout": 0.1,
-    }  # the loss is a sum: large gradients
+    sgd_learning_rate = 1e-5  # the loss is a sum: large gradients
+
+    def test_dropout_and_further_rounds_are_reproducible(self, tiny_encoder):
+        check_determinism(GRTE, tiny_encoder, learning_rate=1e-5, rounds=3, dropout=0.1)
 
     @staticmethod
     def random(seed):
@@ -129,7 +129,7 @@ def test_sparse_products_equal_dense_ones(pairs):
 
 
 def test_initialisation_is_orthogonal(tiny_encoder):
-    model = build(GRTE, tiny_encoder)
+    model = build_extractor(GRTE, tiny_encoder)
     weight = model.subject_summary.weight
     torch.testing.assert_close(weight @ weight.T, torch.eye(len(weight)), atol=1e-5, rtol=0)
 
@@ -156,7 +156,7 @@ def test_the_refining_block_is_one_of_bert(tiny_encoder, monkeypatch):
     """Normalised as BERT's; in training each of its attentions and its three outputs are dropped
     at one rate.
     """
-    model, calls = build(GRTE, tiny_encoder, dropout=0.25, rounds=3), []
+    model, calls = build_extractor(GRTE, tiny_encoder, dropout=0.25, rounds=3), []
     norms = [layer for layer in model.refine.modules() if isinstance(layer, torch.nn.LayerNorm)]
     assert len(norms) == 3 and {layer.eps for layer in norms} == {1e-12}
     assert model.refine.widen.out_features == model.config.encoder.intermediate_size

@@ -8,9 +8,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from support.contract import ExtractorContract, PlainLoss
-from support.extractors import build, toy_sentences, training_batch, worked_example
 from support.pairs import dense_classes, listed, perfect
 from tripleaudit.extractors.onerel import OneRel, decode, targets
+from tripleaudit.testing import build_extractor, toy_sentences, training_batch, worked_example
 
 
 def plain_logits(model: OneRel, hidden: Tensor) -> Tensor:
@@ -71,7 +71,7 @@ class TestOneRel(ExtractorContract, PlainLoss):
 
 
 def test_worked_example(tiny_encoder):
-    batch = training_batch(build(OneRel, tiny_encoder), [worked_example()])
+    batch = training_batch(build_extractor(OneRel, tiny_encoder), [worked_example()])
     assert batch["triples"].tolist() == [[0, 1, 4, 0, 7, 8], [0, 7, 8, 1, 11, 14]]
     cells = targets(batch["triples"])
     assert listed(cells) == [
@@ -90,7 +90,7 @@ def test_triples_are_written_grouped_by_subject():
 
 
 def test_dropout_acts_in_training_only(tiny_encoder):
-    model = build(OneRel, tiny_encoder)
+    model = build_extractor(OneRel, tiny_encoder)
     batch = training_batch(model, toy_sentences())
     assert model.train()(**batch).loss != model(**batch).loss
     assert model.eval()(**batch).loss == model(**batch).loss

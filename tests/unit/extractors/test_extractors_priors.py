@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from support.extractors import build
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import extractor_class, load_extractor
+from tripleaudit.testing import build_extractor
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from tripleaudit.extractors.registry import extractor_class, load_extractor
 )
 def test_every_sparse_output_can_start_from_a_prior(tiny_encoder, name, outputs):
     """``outputs``: shape of a layer's biases with classes first; () for one logit a label."""
-    model = build(extractor_class(name), tiny_encoder, prior=0.01)
+    model = build_extractor(extractor_class(name), tiny_encoder, prior=0.01)
     assert set(model.settings.sparse_outputs) == set(outputs)
     for layer, shape in outputs.items():
         bias = model.get_submodule(layer).bias
@@ -36,8 +36,8 @@ def test_every_sparse_output_can_start_from_a_prior(tiny_encoder, name, outputs)
 
 def test_outputs_can_start_from_priors_of_their_own(tiny_encoder, tmp_path):
     plain, model = (
-        build(CasRel, tiny_encoder),
-        build(CasRel, tiny_encoder, prior={"object": 0.0002}),
+        build_extractor(CasRel, tiny_encoder),
+        build_extractor(CasRel, tiny_encoder, prior={"object": 0.0002}),
     )
     torch.testing.assert_close(
         model.object.bias.sigmoid(), torch.full_like(model.object.bias, 0.0002)

@@ -5,10 +5,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.extractors import build
 from tripleaudit.extractors import tables
 from tripleaudit.extractors.onerel import OneRel
 from tripleaudit.extractors.screen import MOST, Screen, available
+from tripleaudit.testing import build_extractor
 
 
 @pytest.fixture(autouse=True)
@@ -115,7 +115,7 @@ def test_decoded_cells_are_the_same_with_and_without_the_screen(monkeypatch):
 
 
 def test_onerel_is_screened_unless_dropout_makes_features_larger(tiny_encoder):
-    model, states = build(OneRel, tiny_encoder), torch.zeros(1, 2, 32)
+    model, states = build_extractor(OneRel, tiny_encoder), torch.zeros(1, 2, 32)
     assert [
         model.train(each).table(states, torch.ones(1, 2)).rectified for each in (False, True)
     ] == [True, False]

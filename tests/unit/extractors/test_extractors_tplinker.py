@@ -8,10 +8,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from support.contract import ExtractorContract, PlainLoss, Portions, check_loss
-from support.extractors import build, toy_sentences, training_batch
 from support.pairs import perfect
 from tripleaudit.extractors import tables, tplinker
 from tripleaudit.extractors.tplinker import TPLinker, decode, targets
+from tripleaudit.testing import build_extractor, toy_sentences, training_batch
 
 
 def plain_logits(model: TPLinker, hidden: Tensor) -> tuple[Tensor, Tensor]:
@@ -116,7 +116,7 @@ def test_the_loss_of_padded_cells_is_that_of_an_input_padded_to_its_limit(
     """Where every cell counts, those of specials and padding, too."""
     monkeypatch.setattr(tables, "PAIRS_AT_ONCE", 30)
     monkeypatch.setattr(tables, "LOGITS_AT_ONCE", 200)
-    model = build(TPLinker, tiny_encoder, padded_cells=True, max_length=14).double()
+    model = build_extractor(TPLinker, tiny_encoder, padded_cells=True, max_length=14).double()
     model.step = 2500
     batch = training_batch(model, [toy_sentences()[index] for index in (2, 4)])
     model.config.encoder.pad_token_id = 3  # as of encoders whose padding is not the first piece
@@ -131,8 +131,10 @@ def test_the_loss_of_padded_cells_is_that_of_an_input_padded_to_its_limit(
 
 
 def test_loss_weights_move_from_entities_to_a_mean_over_all_maps(tiny_encoder):
-    assert build(TPLinker, tiny_encoder).config.recover_steps == 6000  # officially, on WebNLG
-    model = build(TPLinker, tiny_encoder, recover_steps=9)
+    assert (
+        build_extractor(TPLinker, tiny_encoder).config.recover_steps == 6000
+    )  # officially, on WebNLG
+    model = build_extractor(TPLinker, tiny_encoder, recover_steps=9)
     assert model.loss_weights() == (1 / 9 + 1, 0.0)
     batch = training_batch(model, toy_sentences())
     model(**batch).loss.backward()

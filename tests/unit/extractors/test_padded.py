@@ -6,11 +6,12 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from support.extractors import build, built, toy_sentences
+from support.extractors import built
 from tripleaudit.extractors import formulation, prediction
 from tripleaudit.extractors.grte import Attention
 from tripleaudit.extractors.registry import extractor_class, extractor_names
 from tripleaudit.extractors.tplinker import TPLinker
+from tripleaudit.testing import build_extractor, toy_sentences
 
 
 def same(found, expected) -> None:
@@ -55,7 +56,7 @@ def test_large_batches_predict_the_same(tiny_encoder, monkeypatch, name):
 def test_batches_of_a_prediction_hold_as_many_sentences_of_like_length_as_fit(
     tiny_encoder, monkeypatch
 ):
-    model = build(TPLinker, tiny_encoder).eval()
+    model = build_extractor(TPLinker, tiny_encoder).eval()
     counts = enumerate((1, 9, 2, 30, 3, 8, 2, 7, 50, 4, 1, 6, 5, 12))
     # many characters are not many tokens
     texts = [
@@ -142,7 +143,7 @@ def test_attention_is_exact_and_finite_where_no_key_is_allowed(monkeypatch, dtyp
 def test_a_cpu_reads_the_longest_texts_first_in_batches_of_the_size_and_counts_them(
     tiny_encoder, monkeypatch
 ):
-    model, counted = build(TPLinker, tiny_encoder).eval(), []
+    model, counted = build_extractor(TPLinker, tiny_encoder).eval(), []
     monkeypatch.setattr(
         prediction.Progress, "add", lambda self, number: counted.append((number, self.total))
     )

@@ -8,15 +8,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from support.contract import Evidence, ExtractorContract, PlainLoss
-from support.extractors import (
-    build,
-    dense,
-    random_batch,
-    training_batch,
-    with_words,
-    worked_example,
-)
+from support.extractors import dense, random_batch, with_words
 from tripleaudit.extractors.pfn import PFN, decode, last_of_word, partition_step, table_spans
+from tripleaudit.testing import build_extractor, training_batch, worked_example
 
 LAST = torch.arange(70).expand(2, -1)  # of words of one token each
 
@@ -141,7 +135,7 @@ class TestPFN(ExtractorContract, PlainLoss, Evidence):
 
 @pytest.mark.parametrize(("entities", "first"), [("full", (1, 2)), ("last_word", (2, 2))])
 def test_worked_example(tiny_encoder, entities, first):
-    model = build(PFN, tiny_encoder, width=8, entities=entities)
+    model = build_extractor(PFN, tiny_encoder, width=8, entities=entities)
     batch = training_batch(model, [worked_example()])
     starts, ends = table_spans(
         batch["triples"], batch["word_ids"], batch["word_first"], model.config
@@ -165,7 +159,7 @@ def test_partitions_are_shares_by_gates_of_both_cells():
 
 
 def test_dropped_connections_keep_their_scale_at_test(tiny_encoder):
-    model = build(PFN, tiny_encoder, width=6, dropout=0.0, drop_connect=0.5)
+    model = build_extractor(PFN, tiny_encoder, width=6, dropout=0.0, drop_connect=0.5)
     hidden = torch.randn(2, 5, model.hidden_size)
     model.eval()
     assert torch.equal(model.partition(hidden)[0], model.partition(hidden)[0])

@@ -5,12 +5,13 @@ import torch
 import torch.nn.functional as F
 
 from support.contract import ExtractorContract, PlainLoss, Portions
-from support.extractors import build, dense, toy_sentences, training_batch, worked_example
+from support.extractors import dense
 from tripleaudit.extractors import correspondence as kernel
 from tripleaudit.extractors import prgc
 from tripleaudit.extractors.correspondence import _DeviceCorrespondence, correspondence
 from tripleaudit.extractors.dropping import exact_rate
 from tripleaudit.extractors.prgc import PRGC, decode, tag_labels
+from tripleaudit.testing import build_extractor, toy_sentences, training_batch, worked_example
 
 
 def instances_of(triples: torch.Tensor) -> torch.Tensor:
@@ -146,7 +147,7 @@ class TestPRGC(ExtractorContract, PlainLoss, Portions):
 
 
 def test_every_gold_relation_of_a_sentence_is_an_instance(tiny_encoder):
-    batch = training_batch(build(PRGC, tiny_encoder), [worked_example()])
+    batch = training_batch(build_extractor(PRGC, tiny_encoder), [worked_example()])
     assert batch["instances"].tolist() == [[0, 0], [0, 1]]
 
 
@@ -232,7 +233,7 @@ def test_correspondence_in_blocks(monkeypatch, dropout):
 
 
 def test_sentences_with_zero_triples_train_outside_tags_of_a_random_relation(tiny_encoder):
-    model = build(PRGC, tiny_encoder)
+    model = build_extractor(PRGC, tiny_encoder)
     zero = [each for each in toy_sentences() if not each.triples]
     batches = [training_batch(model, zero, epoch=epoch) for epoch in range(12)]
     drawn = [batch["instances"] for batch in batches]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from support.contract import ExtractorContract, PlainLoss
-from support.extractors import build, random_batch, toy_sentences, with_words
+from support.extractors import random_batch, with_words
 from tripleaudit.core.randomness import generator
 from tripleaudit.extractors.batches import GoldBatch, Shape
 from tripleaudit.extractors.ptrnet import (
@@ -26,6 +26,7 @@ from tripleaudit.extractors.ptrnet import (
     same_text,
     token_rows,
 )
+from tripleaudit.testing import build_extractor, toy_sentences
 
 UNK = 100
 
@@ -259,14 +260,14 @@ def test_equal_texts_are_skipped():
 
 
 def test_equal_texts_are_skipped_in_prediction(tiny_encoder):
-    model = build(PtrNet, tiny_encoder, width=6, max_words=1).eval()
+    model = build_extractor(PtrNet, tiny_encoder, width=6, max_words=1).eval()
     model.relation_out.bias.data[NONE] = -100.0
     equal, other = model.extract(["london london", "london apple"])
     assert other.triples and not equal.triples
 
 
 def test_an_untrained_model_writes_at_most_ten_triples_and_none_for_no_words(tiny_encoder):
-    model = build(PtrNet, tiny_encoder, width=6).eval()
+    model = build_extractor(PtrNet, tiny_encoder, width=6).eval()
     model.relation_out.bias.data[NONE] = -100.0  # never stops by itself
     found = model.extract([*(each.text for each in toy_sentences()), "", "one"])
     assert all(len(each.triples) <= 10 for each in found)
@@ -277,7 +278,7 @@ def test_an_untrained_model_writes_at_most_ten_triples_and_none_for_no_words(tin
 
 def test_attention_scores_start_as_those_of_a_layer_of_their_width(tiny_encoder):
     torch.manual_seed(0)
-    scores = build(PtrNet, tiny_encoder, width=100).attention_scores
+    scores = build_extractor(PtrNet, tiny_encoder, width=100).attention_scores
     assert scores.shape == (2, 100)
     assert -0.1 <= scores.min() < -0.09 and 0.09 < scores.max() <= 0.1
 
@@ -303,7 +304,7 @@ def test_the_order_of_the_text_is_that_of_subject_start_object_start_subject_end
 
 
 def test_scores_are_probabilities_whatever_rounding_makes_of_them(tiny_encoder):
-    model = build(PtrNet, tiny_encoder, width=6)
+    model = build_extractor(PtrNet, tiny_encoder, width=6)
     words, ids = torch.tensor([[0, 1]]), torch.tensor([[7, 8]])
     rows, scores = model.rows_of_text(
         torch.tensor([[0, 0, 0, 1, 1, 1]] * 3), torch.tensor([1.0001, 0.5, 0.0]), ids, words, words
@@ -314,6 +315,6 @@ def test_scores_are_probabilities_whatever_rounding_makes_of_them(tiny_encoder):
 
 def test_the_first_token_of_a_text_can_be_a_word(tiny_encoder):
     """As with tokenizers that put nothing before a text."""
-    model = build(PtrNet, tiny_encoder, width=6).eval()
+    model = build_extractor(PtrNet, tiny_encoder, width=6).eval()
     words = model.read(torch.tensor([[9, 10]]), torch.ones(1, 2).long(), torch.tensor([[0, 1]]))
     assert words.mask.all() and words.mirrored.tolist() == [[1], [0]]

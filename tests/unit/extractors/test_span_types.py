@@ -10,7 +10,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from support.extractors import build, toy_sentences, with_types
+from support.extractors import with_types
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.extractors import span_types, type_learning
@@ -19,6 +19,7 @@ from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import load_extractor
 from tripleaudit.extractors.type_learning import learn_types
 from tripleaudit.scoring.rows import RunFiles, score_run
+from tripleaudit.testing import build_extractor, toy_sentences
 from tripleaudit.training import predict
 from tripleaudit.training.predict import predict_files
 from tripleaudit.training.run import train_to
@@ -35,7 +36,7 @@ def sentences():
 
 
 def model_of(encoder) -> Extractor:
-    return build(CasRel, encoder)
+    return build_extractor(CasRel, encoder)
 
 
 def typed(model, sentences) -> list[Sentence]:

@@ -6,8 +6,9 @@ import torch
 import torch.nn.functional as F
 
 from support.contract import Evidence, ExtractorContract, PlainLoss
-from support.extractors import build, dense, random_batch, sentence, tag_logits
+from support.extractors import dense, random_batch, tag_logits
 from tripleaudit.extractors.tdeer import TDEER, decode, draw_instances
+from tripleaudit.testing import build_extractor, make_sentence
 
 
 def oracle(batch: dict, relations: int, **limits):
@@ -138,7 +139,7 @@ class TestTDEER(ExtractorContract, PlainLoss, Evidence):
     )
     ceilings = {"nyt": 99.73, "webnlg": 98.22}
     extra = [
-        sentence(
+        make_sentence(
             "tim cook leads apple .",
             ("tim cook", "C", "apple"),
             ("tim cook", "C", "leads"),
@@ -193,7 +194,7 @@ def test_an_eager_model_stays_within_its_limits():
 
 
 def test_queries_keys_and_values_start_as_three_square_layers(tiny_encoder):
-    weight = build(TDEER, tiny_encoder).attention.weight.detach()
+    weight = build_extractor(TDEER, tiny_encoder).attention.weight.detach()
     width = weight.shape[1]
     assert weight.shape == (3 * width, width)
     for part in weight.chunk(3):  # Xavier: variance 2 / (inputs + outputs)
@@ -203,7 +204,7 @@ def test_queries_keys_and_values_start_as_three_square_layers(tiny_encoder):
 def test_relation_embeddings_start_as_keras_has_it(tiny_encoder):
     """Uniform between -0.05 and 0.05, what an Embedding of the authors' framework starts from."""
     torch.manual_seed(0)
-    model = build(TDEER, tiny_encoder)
+    model = build_extractor(TDEER, tiny_encoder)
     weight = model.relation_embedding.weight
     assert 0.04 < weight.abs().max().item() <= 0.05 and weight.min() < -0.04
 

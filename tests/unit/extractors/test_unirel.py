@@ -10,18 +10,18 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from support.contract import Evidence, ExtractorContract, PlainLoss
-from support.extractors import (
-    build,
-    dense,
+from support.extractors import dense
+from tripleaudit.core.errors import UserError
+from tripleaudit.extractors.casrel import CasRel
+from tripleaudit.extractors.decoding import surest
+from tripleaudit.extractors.unirel import HEAD, SPAN, TAIL, UniRel, decode, targets
+from tripleaudit.testing import (
+    build_extractor,
     save_tiny_encoder,
     toy_sentences,
     training_batch,
     worked_example,
 )
-from tripleaudit.core.errors import UserError
-from tripleaudit.extractors.casrel import CasRel
-from tripleaudit.extractors.decoding import surest
-from tripleaudit.extractors.unirel import HEAD, SPAN, TAIL, UniRel, decode, targets
 
 
 def plain_scores(model: UniRel, states: Tensor) -> Tensor:
@@ -106,7 +106,7 @@ class TestUniRel(ExtractorContract, PlainLoss, Evidence):
 
 
 def test_worked_example(tiny_encoder):
-    batch = training_batch(build(UniRel, tiny_encoder), [worked_example()])
+    batch = training_batch(build_extractor(UniRel, tiny_encoder), [worked_example()])
     length = batch["input_ids"].shape[1]
     maps = perfect(batch, 4)[0] > 0
     c, f = length, length + 1
@@ -130,7 +130,7 @@ def test_worked_example(tiny_encoder):
 def test_the_encoder_reads_relations_behind_the_sentence_as_its_last_segment(tmp_path, segments):
     """What is reordered for a padded batch equals the sequence written out for one sentence."""
     encoder = save_tiny_encoder(tmp_path, segments=segments)
-    model = build(UniRel, encoder, relations=("leader", "founded by")).double().eval()
+    model = build_extractor(UniRel, encoder, relations=("leader", "founded by")).double().eval()
     short, long = "it rains today .", "notes of ada lovelace , london ."
     batch = model.collate(model.aligner.align([short, long]))
     found = model.represent(batch["input_ids"], batch["attention_mask"])
@@ -152,7 +152,8 @@ def test_the_encoder_reads_relations_behind_the_sentence_as_its_last_segment(tmp
 
 def test_no_weight_belongs_to_a_relation_and_a_model_takes_others(tiny_encoder, tmp_path):
     small, large = (
-        build(UniRel, tiny_encoder, relations=[f"r{n}" for n in range(size)]) for size in (1, 60)
+        build_extractor(UniRel, tiny_encoder, relations=[f"r{n}" for n in range(size)])
+        for size in (1, 60)
     )
     shapes = [
         {name: tuple(each.shape) for name, each in model.state_dict().items()}
@@ -177,7 +178,7 @@ def test_no_weight_belongs_to_a_relation_and_a_model_takes_others(tiny_encoder, 
         each.triples for each in small.extract(texts)
     ]
     with pytest.raises(UserError, match="casrel extracts the relations that it was trained on"):
-        build(CasRel, tiny_encoder).set_schema(["leads"])
+        build_extractor(CasRel, tiny_encoder).set_schema(["leads"])
 
 
 def test_too_many_relations_are_refused_with_the_room_they_leave(tiny_encoder):
@@ -185,8 +186,8 @@ def test_too_many_relations_are_refused_with_the_room_they_leave(tiny_encoder):
     with pytest.raises(
         UserError, match="all 150 relations into the encoder's 160 positions, which leaves 10"
     ):
-        build(UniRel, tiny_encoder, relations=names)
-    model = build(UniRel, tiny_encoder, relations=names[:70])
+        build_extractor(UniRel, tiny_encoder, relations=names)
+    model = build_extractor(UniRel, tiny_encoder, relations=names[:70])
     assert model.aligner.limit == 90
     with pytest.raises(UserError, match="150 relations"):
         model.set_schema(names)

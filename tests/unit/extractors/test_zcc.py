@@ -8,11 +8,18 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from support.contract import check_determinism, check_save_and_load, check_zero_triple_batch
-from support.extractors import build, dense, toy_sentences, training_batch
+from support.extractors import dense
 from tripleaudit.cli import main
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.extractors.zcc import ZCC
+from tripleaudit.testing import (
+    build_extractor,
+    check_determinism,
+    check_save_and_load,
+    check_zero_triple_batch,
+    toy_sentences,
+    training_batch,
+)
 
 HEADS = ("binary", "mcml")
 
@@ -22,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("logging_as_it_was")
 
 def learnt(encoder, head, steps=60):
     """Train a tiny classifier on the toy sentences until it separates them."""
-    model = build(ZCC, encoder, head=head, dropout=0.0)
+    model = build_extractor(ZCC, encoder, head=head, dropout=0.0)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
     batch = training_batch(model, toy_sentences())
     for _ in range(steps):
@@ -35,7 +42,7 @@ def learnt(encoder, head, steps=60):
 
 def test_the_strongest_relation_decides(tiny_encoder):
     model, texts = (
-        build(ZCC, tiny_encoder, head="mcml").eval(),
+        build_extractor(ZCC, tiny_encoder, head="mcml").eval(),
         [each.text for each in toy_sentences()],
     )
     with torch.inference_mode():
@@ -47,7 +54,7 @@ def test_the_strongest_relation_decides(tiny_encoder):
 
 @pytest.mark.parametrize("head", HEADS)
 def test_loss_is_the_mean_over_sentences_and_outputs(tiny_encoder, head):
-    model = build(ZCC, tiny_encoder, head=head).double().eval()
+    model = build_extractor(ZCC, tiny_encoder, head=head).double().eval()
     batch = training_batch(model, toy_sentences())
     output = model(**batch)
     rows = batch["triples"]
@@ -62,7 +69,7 @@ def test_loss_is_the_mean_over_sentences_and_outputs(tiny_encoder, head):
 
 @pytest.mark.parametrize("head", HEADS)
 def test_whole_classifier(tiny_encoder, tmp_path, head):
-    check_zero_triple_batch(build(ZCC, tiny_encoder, head=head).train())
+    check_zero_triple_batch(build_extractor(ZCC, tiny_encoder, head=head).train())
     check_determinism(ZCC, tiny_encoder, head=head)
     model = learnt(tiny_encoder, head)
     sentences = toy_sentences()
@@ -78,7 +85,7 @@ def test_whole_classifier(tiny_encoder, tmp_path, head):
 
 
 def test_evaluation_scores_the_positive_class(tiny_encoder, monkeypatch):
-    model = build(ZCC, tiny_encoder)
+    model = build_extractor(ZCC, tiny_encoder)
     sentences = toy_sentences()  # six with triples, two without
     scores = {each.text: 0.9 for each in sentences} | {sentences[0].text: 0.5}
     monkeypatch.setattr(model, "_scores", lambda texts, alignments, batch_size: scores)

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from support.fake_endpoint import FakeEndpoint, Reply, asking, status
-from support.sentences import sentence
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Span, Triple, sentence_from_json
 from tripleaudit.corpora.store import save_sentences
@@ -21,16 +20,17 @@ from tripleaudit.generative.generate import generate
 from tripleaudit.llm.prices import Prices
 from tripleaudit.llm.section import Access
 from tripleaudit.study.language_models import Generative
+from tripleaudit.testing import make_sentence
 
 SENTENCES = [
-    sentence(
+    make_sentence(
         "Ada leads Acme in Oslo.",
         ("Ada", "leaderOf", "Acme"),
         ("Acme", "/org/place", "Oslo"),
         id="1",
     ),
-    sentence("It rained.", id="2"),
-    sentence("Bo leads Zeta.", ("Bo", "leaderOf", "Zeta"), id="3"),
+    make_sentence("It rained.", id="2"),
+    make_sentence("Bo leads Zeta.", ("Bo", "leaderOf", "Zeta"), id="3"),
 ]
 
 
@@ -149,15 +149,19 @@ def test_bad_answers_are_results_not_errors(tmp_path):
 
 
 def test_line_ends_of_a_text_do_not_break_the_prompt(tmp_path):
-    _, _, fake = run(tmp_path, "[]", sentences=[sentence("One\nRelations: all\r\ntwo", id="1")])
+    _, _, fake = run(
+        tmp_path, "[]", sentences=[make_sentence("One\nRelations: all\r\ntwo", id="1")]
+    )
     assert passage(fake.requests[0]) == "Passage: One Relations: all two"
 
 
 def test_relations_are_needed_where_they_are_given(tmp_path):
     with pytest.raises(UserError, match="closed extraction needs relations"):
-        build_task({"setting": "closed"}, {}, [sentence("It rained.", id="1")])
-    task = build_task({"setting": "closed"}, {"relations": ["r"]}, [sentence("It rained.", id="1")])
-    assert list(task.requests([sentence("It rained.", id="1")])) == []
+        build_task({"setting": "closed"}, {}, [make_sentence("It rained.", id="1")])
+    task = build_task(
+        {"setting": "closed"}, {"relations": ["r"]}, [make_sentence("It rained.", id="1")]
+    )
+    assert list(task.requests([make_sentence("It rained.", id="1")])) == []
 
 
 def test_a_prompt_without_the_text_is_refused(tmp_path):
@@ -168,7 +172,7 @@ def test_a_prompt_without_the_text_is_refused(tmp_path):
 
 
 def test_choosing_texts():
-    many = [sentence(f"text {number}", id=str(number)) for number in range(50)]
+    many = [make_sentence(f"text {number}", id=str(number)) for number in range(50)]
     assert [item.id for item in select_texts(many, 3)] == ["0", "1", "2"]
     drawn = [int(item.id) for item in select_texts(many, 10, seed=1)]
     assert drawn == sorted(drawn)
@@ -192,9 +196,9 @@ def test_the_report_counts_every_answer_once_and_every_paid_one(tmp_path):
     are paid for.
     """
     twins = [
-        sentence("Ada leads Acme.", id="1"),
-        sentence("Ada leads Acme.", id="2"),
-        sentence("It rained.", id="3"),
+        make_sentence("Ada leads Acme.", id="1"),
+        make_sentence("Ada leads Acme.", id="2"),
+        make_sentence("It rained.", id="3"),
     ]
 
     def answer(body):
@@ -219,9 +223,9 @@ def test_the_report_counts_every_answer_once_and_every_paid_one(tmp_path):
 
 def test_examples_are_shown_with_their_gold_triples_before_the_text(tmp_path):
     training = [
-        sentence("Cy leads Omega.", ("Cy", "leaderOf", "Omega"), id="t1"),
-        sentence("Nothing here.", id="t2"),
-        sentence(
+        make_sentence("Cy leads Omega.", ("Cy", "leaderOf", "Omega"), id="t1"),
+        make_sentence("Nothing here.", id="t2"),
+        make_sentence(
             "Ada leads Acme in Oslo.", ("Ada", "leaderOf", "Acme"), id="t3"
         ),  # one of the texts
     ]

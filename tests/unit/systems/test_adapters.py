@@ -158,7 +158,7 @@ def test_a_tiny_gliner2(query, tmp_path):
     from gliner2.configuration import ExtractorConfig
     from gliner2.inference.engine import SpanExtractor
 
-    from support.extractors import save_tiny_encoder
+    from tripleaudit.testing import save_tiny_encoder
 
     torch.manual_seed(0)
     encoder = save_tiny_encoder(tmp_path / "encoder", layers=1)

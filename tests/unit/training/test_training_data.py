@@ -6,22 +6,22 @@ import numpy as np
 import pytest
 import torch
 
-from support.extractors import build, sentence, toy_sentences
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.extractors.casrel import CasRel
+from tripleaudit.testing import build_extractor, make_sentence, toy_sentences
 from tripleaudit.training.data import Collator, TrainingSentences, batches
 
 
 @pytest.fixture(scope="module")
 def model(tiny_encoder):
-    return build(CasRel, tiny_encoder)
+    return build_extractor(CasRel, tiny_encoder)
 
 
 def test_sentences_that_lost_all_triples_never_become_negatives(tiny_encoder):
-    model = build(CasRel, tiny_encoder, max_length=8)
+    model = build_extractor(CasRel, tiny_encoder, max_length=8)
     sentences = [
-        sentence("tim leads apple and it was in london today .", ("tim", "C", "apple"), id="kept"),
-        sentence("it was in london today and tim leads apple .", ("tim", "C", "apple"), id="cut"),
+        make_sentence("tim leads apple and it was in london today .", ("tim", "C", "apple"), id="kept"),
+        make_sentence("it was in london today and tim leads apple .", ("tim", "C", "apple"), id="cut"),
         Sentence("absent", "it rains .", (Triple(Span(0, 2, "it"), "C", Span(None, None, "nowhere")),)),
         Sentence("half", "tim leads .", (
             Triple(Span(0, 3, "tim"), "C", Span(4, 9, "leads")), Triple(Span(0, 2, "ti"), "F", Span(4, 9, "leads")),
@@ -60,7 +60,7 @@ def test_batches_hold_every_sentence_once_and_similar_lengths():
 
 
 def test_draws_depend_on_sentence_seed_and_epoch_but_not_on_the_batch(model):
-    twice = sentence(
+    twice = make_sentence(
         "tim leads apple and london .",
         *(("tim", "C", "apple"), ("apple", "C", "tim"), ("london", "C", "tim")),
         id="t",
@@ -122,7 +122,7 @@ def test_noised_sentences_are_aligned_again_in_their_epoch(model):
 
 
 def test_noise_that_pushes_an_entity_over_the_limit_is_taken_back(tiny_encoder):
-    model = build(CasRel, tiny_encoder, max_length=12)
+    model = build_extractor(CasRel, tiny_encoder, max_length=12)
     dataset = TrainingSentences(toy_sentences(), model, Loud(6))
     assert dataset[1, 0].alignment is dataset.examples[0].alignment
     assert dataset[1, 0].rows.tolist() == dataset.examples[0].rows.tolist()
@@ -141,9 +141,9 @@ def test_sentences_with_too_many_triples_or_with_none_can_be_dropped(
 ):
     triples = [("tim", "C", "apple"), ("apple", "F", "tim")]
     sentences = [
-        sentence("tim leads apple .", *triples[:count], id=str(count)) for count in range(3)
+        make_sentence("tim leads apple .", *triples[:count], id=str(count)) for count in range(3)
     ]
-    dataset = TrainingSentences(sentences, build(CasRel, tiny_encoder, **dropped))
+    dataset = TrainingSentences(sentences, build_extractor(CasRel, tiny_encoder, **dropped))
     assert [example.id for example in dataset.examples] == kept
     assert dataset.counts["dropped_long"] == ("2" not in kept) and dataset.counts[
         "dropped_zero"

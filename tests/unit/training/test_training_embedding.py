@@ -10,10 +10,15 @@ import torch
 from safetensors.torch import load_file
 from torch import nn
 
-from support.extractors import build, f1, gold, save_tiny_encoder, toy_sentences
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
+from tripleaudit.testing import (
+    build_extractor,
+    exact_f1,
+    save_tiny_encoder,
+    toy_sentences,
+)
 from tripleaudit.training import checkpoints, embedding, trainer
 from tripleaudit.training.data import TrainingSentences
 from tripleaudit.training.embedding import EmbeddingRows, embedding_rows
@@ -34,7 +39,7 @@ def trained(encoder, out, name="casrel", **changes) -> dict[str, torch.Tensor]:
     save_sentences(out / "train.jsonl", SENTENCES)
     train_to(
         out / "model", name=name, train=SENTENCES, valid=SENTENCES, encoder=encoder, values=SETTINGS | changes, seed=5,
-        score=lambda expected, found: {"f1": f1(gold(expected), gold(found))}, inputs={"train": out / "train.jsonl"},
+        score=lambda expected, found: {"f1": exact_f1(expected, found)}, inputs={"train": out / "train.jsonl"},
     )  # fmt: skip
     return load_file(out / "model" / "model.safetensors")
 
@@ -115,7 +120,7 @@ def drawn_letters(self, entities, rng):
 
 def untrained(encoder, kind=CasRel, **settings):
     torch.manual_seed(0)
-    model = build(kind, encoder)
+    model = build_extractor(kind, encoder)
     noise = None
     if settings:
         noise = EntityNoising(SENTENCES, model.aligner.token_counts, NoiseSettings(**settings), 0)

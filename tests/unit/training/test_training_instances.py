@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 
-from support.extractors import build, toy_sentences
 from tripleaudit.core.errors import UserError
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.catalogue import EXTRACTORS, UNIREL
@@ -18,6 +17,7 @@ from tripleaudit.extractors.prgc import PRGC
 from tripleaudit.extractors.registry import extractor_class
 from tripleaudit.extractors.tdeer import TDEER
 from tripleaudit.study.training import presets
+from tripleaudit.testing import build_extractor, toy_sentences
 from tripleaudit.training.data import Collator, TrainingSentences, batches
 from tripleaudit.training.run import split_settings
 
@@ -29,7 +29,7 @@ def test_the_instances_of_one_sentence_together_are_the_sentence_with_its_weight
     kind, tiny_encoder
 ):
     """Repeating a sentence for each instance is what weighting it by their number stands for."""
-    model = build(kind, tiny_encoder).eval()
+    model = build_extractor(kind, tiny_encoder).eval()
     for example in TrainingSentences(toy_sentences(), model).examples:
         count = kind.instance_count(model.config, example.rows)
         collate = Collator(kind, model.config, 0, seed=0)
@@ -44,7 +44,7 @@ def test_the_instances_of_one_sentence_together_are_the_sentence_with_its_weight
 
 @KINDS
 def test_every_instance_enters_an_epoch_once_and_batches_count_them(kind, tiny_encoder):
-    model = build(kind, tiny_encoder)
+    model = build_extractor(kind, tiny_encoder)
     dataset = TrainingSentences(toy_sentences(), model)
     counts = dataset.instances()
     assert dataset.size("instances") == sum(counts) > len(dataset) == dataset.size("sentences")
@@ -63,7 +63,7 @@ def test_every_instance_enters_an_epoch_once_and_batches_count_them(kind, tiny_e
 
 
 def test_tdeer_draws_its_negatives_once_for_all_entries_of_a_sentence(tiny_encoder):
-    model = build(TDEER, tiny_encoder, neg_samples=1)
+    model = build_extractor(TDEER, tiny_encoder, neg_samples=1)
     example = TrainingSentences(toy_sentences(), model).examples[0]
     count = TDEER.instance_count(model.config, example.rows)
     collate = Collator(TDEER, model.config, 0, seed=0)

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from support.extractors import build
 from tripleaudit.extractors.casrel import CasRel
+from tripleaudit.testing import build_extractor
 from tripleaudit.training.optimizer import (
     Rates,
     clip_gradients,
@@ -19,7 +19,7 @@ from tripleaudit.training.settings import TrainingSettings
 
 
 def test_groups_split_encoder_and_head_and_keep_vectors_from_decay(tiny_encoder):
-    model = build(CasRel, tiny_encoder)
+    model = build_extractor(CasRel, tiny_encoder)
     settings = TrainingSettings(
         encoder_learning_rate=1e-5, head_learning_rate=1e-3, weight_decay=0.01
     )
@@ -33,7 +33,9 @@ def test_groups_split_encoder_and_head_and_keep_vectors_from_decay(tiny_encoder)
 
 @pytest.mark.parametrize("name", ["adam", "adamw"])
 def test_the_fused_optimiser_of_pytorch_is_used(tiny_encoder, name):
-    optimizer = make_optimizer(build(CasRel, tiny_encoder), TrainingSettings(optimizer=name))
+    optimizer = make_optimizer(
+        build_extractor(CasRel, tiny_encoder), TrainingSettings(optimizer=name)
+    )
     assert type(optimizer).__name__.lower() == name
     assert all(
         group["fused"] and group["betas"] == (0.9, 0.999) for group in optimizer.param_groups
@@ -64,7 +66,7 @@ def test_adam_without_bias_correction_follows_its_formula():
 
 
 def test_the_head_may_have_its_own_schedule(tiny_encoder):
-    model = build(CasRel, tiny_encoder)
+    model = build_extractor(CasRel, tiny_encoder)
     settings = TrainingSettings(
         encoder_learning_rate=0.5,
         head_learning_rate=1.0,

@@ -8,8 +8,9 @@ import torch
 
 from benchmarks.bench_operators import device_formulation
 from support.captured import Replayed, ReplayedStep, pretend
-from support.extractors import NAMES, build, built, toy_sentences, training_batch
+from support.extractors import NAMES, built
 from tripleaudit.extractors.casrel import CasRel
+from tripleaudit.testing import build_extractor, toy_sentences, training_batch
 from tripleaudit.training import step as steps
 from tripleaudit.training.optimizer import Rates, make_optimizer
 from tripleaudit.training.settings import TrainingSettings
@@ -199,7 +200,7 @@ def test_equal_batches_of_one_step_make_the_step_of_one_batch(tiny_encoder):
     """With plain gradient descent: Adam and clipping would hide a loss that is not divided."""
     results = []
     for share in (1, 2, 3):
-        model = build(CasRel, tiny_encoder).eval()
+        model = build_extractor(CasRel, tiny_encoder).eval()
         batch = training_batch(model, toy_sentences()[:4])
         update = Step(
             model, torch.optim.SGD(model.parameters(), lr=1e-3), TrainingSettings(), bf16=False
@@ -219,7 +220,7 @@ def test_equal_batches_of_one_step_make_the_step_of_one_batch(tiny_encoder):
 
 
 def test_the_gradients_of_all_parameters_are_clipped_together(tiny_encoder, monkeypatch):
-    model = build(CasRel, tiny_encoder).eval()
+    model = build_extractor(CasRel, tiny_encoder).eval()
     settings = TrainingSettings(clip="global", clip_norm=1e-3)
     update = Step(model, make_optimizer(model, settings), settings, bf16=False)
     monkeypatch.setattr(update, "_clear", lambda: None)
@@ -233,7 +234,7 @@ def test_what_is_read_between_steps_stays_in_its_place(tiny_encoder):
     """A graph writes the sum of losses and the norm of gradients to where they were when it was
     captured.
     """
-    model = build(CasRel, tiny_encoder).train()
+    model = build_extractor(CasRel, tiny_encoder).train()
     settings = TrainingSettings(clip="global", clip_norm=1e-3)
     with device_formulation():
         optimizer = make_optimizer(model, settings)
@@ -250,7 +251,7 @@ def test_what_is_read_between_steps_stays_in_its_place(tiny_encoder):
 
 @pytest.mark.parametrize("bf16", [False, True])
 def test_a_step_computes_in_the_precision_that_it_is_given(tiny_encoder, bf16):
-    model = build(CasRel, tiny_encoder).train()
+    model = build_extractor(CasRel, tiny_encoder).train()
     seen, forward = [], model.forward
 
     def watched(**batch):

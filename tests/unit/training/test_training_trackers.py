@@ -146,7 +146,7 @@ def test_none_imports_nothing(tmp_path, monkeypatch):
 
 
 def test_one_sentence_where_it_is_missing(tmp_path, monkeypatch, capsys):
-    from support.extractors import save_tiny_encoder
+    from tripleaudit.testing import save_tiny_encoder
 
     monkeypatch.setitem(sys.modules, "trackio", None)
     monkeypatch.setattr("tripleaudit.core.extras.extras_by_module", lambda: {"trackio": ["track"]})

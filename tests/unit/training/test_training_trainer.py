@@ -20,8 +20,6 @@ import torch
 import yaml
 from safetensors.torch import load_file
 
-from support.extractors import build, f1, gold, save_tiny_encoder
-from support.extractors import toy_sentences as all_toy_sentences
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.locks import folder_lock
 from tripleaudit.core.registries import use_plugins
@@ -31,6 +29,8 @@ from tripleaudit.extractors import base
 from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import load_extractor
+from tripleaudit.testing import build_extractor, exact_f1, save_tiny_encoder
+from tripleaudit.testing import toy_sentences as all_toy_sentences
 from tripleaudit.training import checkpoints, trainer
 from tripleaudit.training import run as training_run
 from tripleaudit.training.data import TrainingSentences
@@ -58,7 +58,7 @@ def sentences(copies: int = 4):
 
 
 def score(expected, found):
-    return {"f1": f1(gold(expected), gold(found))}
+    return {"f1": exact_f1(expected, found)}
 
 
 @pytest.fixture(scope="module")
@@ -360,7 +360,7 @@ def test_patience_is_of_evaluations_in_a_row_once_there_is_any_skill():
 
 
 def test_without_sentences_nothing_is_trained(home, tmp_path):
-    model = build(CasRel, home / "encoder")
+    model = build_extractor(CasRel, home / "encoder")
     nothing = TrainingSentences([each for each in toy_sentences() if not each.triples][:0], model)
     with pytest.raises(UserError, match="no training sentence is left"):
         train_extractor(model, nothing, TrainingSettings(), seed=1, folder=tmp_path / "d")
@@ -568,7 +568,7 @@ def test_steps_of_an_epoch_and_of_a_run(
     monkeypatch.setattr(trainer, "embedding_rows", lambda *_: None)
     dataset = SimpleNamespace(size=lambda unit: sentences)
     made = ExtractorTrainer(
-        build(CasRel, home / "encoder"),
+        build_extractor(CasRel, home / "encoder"),
         dataset,
         TrainingSettings(**settings),
         seed=1,
@@ -584,7 +584,7 @@ def test_a_run_without_validation_and_checkpoints_has_neither(home, tmp_path, mo
     monkeypatch.setattr(
         checkpoints, "save", lambda *_: pytest.fail("nobody asked for a checkpoint")
     )
-    model = build(CasRel, home / "encoder")
+    model = build_extractor(CasRel, home / "encoder")
     data, settings = (
         TrainingSentences(sentences(1), model),
         TrainingSettings(epochs=1, batch_size=2),
