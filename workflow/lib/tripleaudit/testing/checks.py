@@ -385,23 +385,27 @@ def check_save_and_load(model: Extractor, folder: Path) -> None:
         loaders["load_extractor"] = load_extractor
         loaders["Extractor.from_pretrained"] = Extractor.from_pretrained
         loaders["AutoModel.from_pretrained"] = AutoModel.from_pretrained
-    weights = model.state_dict()
     for name, load in loaders.items():
         loaded = load(folder)
         where = f"{model.name}, loaded by {name}"
-        if type(loaded) is not type(model):
-            raise AssertionError(f"{where}: is a {type(loaded).__name__}")
-        for field in (*model.settings.model_fields, "relations"):
-            if getattr(loaded.config, field) != getattr(model.config, field):
-                raise AssertionError(f"{where}: {field} has changed")
-        loaded_weights = loaded.state_dict()
-        if set(loaded_weights) != set(weights):
-            raise AssertionError(f"{where}: has other weights")
-        for key, value in weights.items():
-            if not torch.equal(value, loaded_weights[key]):
-                raise AssertionError(f"{where}: {key} has changed")
+        check_equal_models(loaded, model, where)
         if predict(loaded) != predicted:
             raise AssertionError(f"{where}: predicts other triples")
+
+
+def check_equal_models(loaded: Extractor, model: Extractor, where: str) -> None:
+    """Check that two models have the same class, settings, relations and weights."""
+    if type(loaded) is not type(model):
+        raise AssertionError(f"{where}: is a {type(loaded).__name__}")
+    for field in (*model.settings.model_fields, "relations"):
+        if getattr(loaded.config, field) != getattr(model.config, field):
+            raise AssertionError(f"{where}: {field} has changed")
+    weights, loaded_weights = model.state_dict(), loaded.state_dict()
+    if set(loaded_weights) != set(weights):
+        raise AssertionError(f"{where}: has other weights")
+    for key, value in weights.items():
+        if not torch.equal(value, loaded_weights[key]):
+            raise AssertionError(f"{where}: {key} has changed")
 
 
 def is_registered(extractor: type[Extractor]) -> bool:
