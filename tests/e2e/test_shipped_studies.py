@@ -38,7 +38,8 @@ def test_the_plan_of_a_study_has_one_job_for_each_training_and_one_for_all_table
     classified = [path for path in study.scored if path.endswith("/classification")]
     assert counts["score_classifier"] == len(classified) >= len(study.classifier_runs)
     tested = sum(len(study.testsets(run.trainset)) for run in study.runs) + len(study.two_step_runs)
-    assert counts["score"] == len(study.scored) - len(classified) >= tested
+    scored = len(study.scored) - len(classified)
+    assert counts["score"] == scored + len(study.doubled_scored) and scored >= tested
     assert counts["tables"] == bool(study.tables)
     if study.extractors and study.corpora:
         assert counts["prepare_corpus"] == 3 * len(study.corpora)

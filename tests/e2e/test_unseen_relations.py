@@ -70,7 +70,7 @@ def test_who_reads_names_is_scored_on_held_out_relations_alone(finished):
     )
     assert record["settings"]["schema"] == held_out
     assert not (folder / "results/small/models/tiny/unseen_relations-nz/casrel").exists()
-    table = (folder / f"{TABLE}.csv").read_text(encoding="utf-8").splitlines()
+    table = (folder / f"{TABLE}.md").read_text(encoding="utf-8").splitlines()
     rows = {
         name: next(line for line in table if name in line) for name in ("CasRel", "UniRel", "model")
     }
