@@ -44,6 +44,17 @@ def test_a_file_whose_digest_is_damaged_does_not_count_as_unchanged(study, capsy
     assert output[1] == "2 of 3 files are as their jobs wrote them"
 
 
+def test_files_without_a_digest_are_counted(study, capsys):
+    (study / ".digests" / "report.json.json").unlink()
+    (study / "logs").mkdir()
+    (study / "logs" / "train.log").touch()
+    assert main(["verify", str(study)]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "2 of 2 files are as their jobs wrote them",
+        "not checked, because they have no digest: 1 (report.json)",
+    ]
+
+
 def test_two_files_of_equal_size_that_were_swapped_are_named(study, capsys):
     report, table = study / "report.json", study / "tables" / "a.json"
     write_json(table, {"value": 13.5})

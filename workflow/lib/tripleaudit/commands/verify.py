@@ -14,7 +14,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from tripleaudit.core.errors import UserError
-    from tripleaudit.core.outputs import DIGESTS, verify
+    from tripleaudit.core.outputs import DIGESTS, verify, without_digest
 
     if not (args.folder / DIGESTS).is_dir():
         raise UserError(
@@ -25,6 +25,8 @@ def run(args: argparse.Namespace) -> int:
     for name, state in damaged.items():
         print(f"{args.folder / name}: {state}")
     print(f"{len(states) - len(damaged)} of {len(states)} files are as their jobs wrote them")
+    if names := without_digest(args.folder):
+        print(f"not checked, because they have no digest: {len(names)} ({', '.join(names[:5])})")
     if damaged:
         print("delete the files that are named, and run the study again")
     return int(bool(damaged))

@@ -29,6 +29,8 @@ VARIABLE = "TRIPLEAUDIT_STUDY_FOLDER"
 DIGESTS = ".digests"
 SUFFIX = ".json"
 CLAIMS = ".claims"
+NOT_RESULTS = ("logs", "benchmarks", "tmp")
+"""Folders of a study that Snakemake and running jobs fill."""
 OUTPUT_OPTIONS = ("answers", "factualness", "folder", "step", "number")
 
 _claims: dict[Path, str] = {}
@@ -168,6 +170,18 @@ def verify(folder: Path) -> Iterator[tuple[str, str]]:
         record = _read_record(file)
         name = file.relative_to(digests).as_posix().removesuffix(SUFFIX)
         yield name, "without a digest" if record is None else _state(folder / name, record)
+
+
+def without_digest(folder: Path) -> list[str]:
+    """Return the files of a study that have no digest, and should have one."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    records = {path: _record_file(folder, path) for path in files}
+    names = {
+        path.relative_to(folder): record
+        for path, record in records.items()
+        if record is not None and path.relative_to(folder).parts[0] not in NOT_RESULTS
+    }
+    return [str(name) for name, record in names.items() if not record.is_file()]
 
 
 def _state(path: Path, record: Record) -> str:
