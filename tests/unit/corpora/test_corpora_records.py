@@ -233,8 +233,8 @@ def test_rows_with_equal_keys_are_read_by_their_own_values(tmp_path):
     assert strings == [[("Ada", "met", "Byron")], [("Rome", "lies", "here")]]
 
 
-def test_the_work_for_a_sentence_does_not_grow_with_the_usual_names_of_columns(tmp_path):
-    """Names of columns are looked up once for objects with the same keys."""
+def test_reading_a_sentence_takes_few_steps(tmp_path):
+    """What depends on the keys of objects alone is found once for objects with the same keys."""
     span = {"subject": {"start": 0, "end": 3, "text": "Ada"}, "relation": "met"}
     triple = {**span, "object": {"start": 8, "end": 13, "text": "Byron"}}
     rows = [{"id": str(n), "text": "Ada met Byron", "triples": [triple]} for n in range(200)]
@@ -246,4 +246,4 @@ def test_the_work_for_a_sentence_does_not_grow_with_the_usual_names_of_columns(t
     finally:
         sys.setprofile(None)
     assert len(sentences) == 200
-    assert calls["call"] / 200 < 200
+    assert calls["call"] / 200 < 125

@@ -6,14 +6,15 @@ duplicates are removed and problems are counted, so that every format is treated
 """
 
 import re
+import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tripleaudit.core.errors import UserError, hint
+from tripleaudit.core.memory import paused_collection
 from tripleaudit.corpora.corpus_report import CorpusReport
 from tripleaudit.corpora.model import Sentence, Span, Triple, misfit
 from tripleaudit.corpora.remarks import KINDS, SHOWN
@@ -40,6 +41,8 @@ MALFORMED = "(no triple)"
 MANY = 10  # triples; fewer say nothing about the order of their parts
 NONE = frozenset(("none", "na", "norelation"))
 """How files call a pair without a relation, but for case and punctuation."""
+Strings = tuple[str, str, str]
+"""Subject, relation and object of a triple."""
 BROKEN = re.compile(r"[\ufffd\ufeff]|Ã[\x80-\xbf\u0152-\u2122]|Â[\xa0-\xbf]|â€")
 """What is left of characters that were read in another encoding than they were written in."""
 
@@ -127,101 +130,166 @@ def build_corpus(
         raise UserError(
             f"occurrence: {occurrence!r} is unknown, expected one of {', '.join(OCCURRENCES)}"
         )
-    report = CorpusReport(source, format, occurrence)
-    sentences: list[Sentence] = []
-    texts, unique, ids = set[str](), set[Any](), set[str]()
-    relations, found, notes, times, inside = (Counter[Any]() for _ in range(5))
-    cut, turned, with_entities = [], [], []
-    for item in raw:
-        check_characters(
-            (item.id, item.text, *(part for t in item.triples for part in t[:3])), item.where
-        )
-        listed = len(item.triples) if item.listed is None else item.listed
-        finder = _Finder(item, occurrence)
-        triples: list[Triple] = []
-        strings: dict[Any, Any] = {}
-        for raw_triple in item.triples:
-            subject, relation, object_, *starts, subject_type, object_type, score = raw_triple
-            if not relation:
-                raise UserError(f"{item.where}: the triple {raw_triple[:3]!r} has no relation")
-            subjects, subject_level = finder.spans(subject, starts[0], subject_type)
-            objects, object_level = finder.spans(object_, starts[1], object_type)
-            strings.setdefault(raw_triple[:3], (subject_level, object_level))
-            pairs = product(subjects, objects)
-            triples += [Triple(first, relation, second, score) for first, second in pairs]
-        name = item.id
-        while name in ids:
-            times[item.id] += 1
-            name = f"{item.id}#{times[item.id] + 1}"
-        ids.add(name)
-        renamed = [LeftOut("renamed_ids", f"{item.where} ({item.id})")] * (name != item.id)
-        for kind, example in (*renamed, *item.left_out, *_odd_names(item)):
-            notes[kind] += 1
-            if len(kept := report.examples.setdefault(kind, [])) < SHOWN:
-                kept.append(example)
-        if item.entities:
-            with_entities.append(item.where)
-        different = dict.fromkeys(triples) if len(triples) > 1 else triples
-        sentences.append(Sentence(name, item.text, tuple(different)))
-        texts.add(item.text)
-        unique.update(strings)
-        for strings_, levels in strings.items():
-            relations[strings_[1]] += 1
-            for level in levels:
-                found[level] += 1
-            report.triples_not_in_text += "missing" in levels
-            subject_inside, relation_inside, object_inside = (
-                part in item.text for part in strings_
-            )
-            inside["subject"] += subject_inside
-            inside["relation"] += relation_inside
-            inside["object"] += object_inside
-            if relation_inside and not (subject_inside and object_inside):
-                turned.append(f"{item.where}: {strings_}")
-        cut += finder.cut
-        entries = (
-            len({triple[:5] for triple in item.triples}) if item.listed is None else len(strings)
-        )
-        report.triples_raw += listed
-        report.duplicates += (
-            listed - entries - sum(one.kind == "malformed" for one in item.left_out)
-        )
-        report.triples += len(strings)
-        report.spans += sum(triple.located for triple in sentences[-1].triples)
-        report.zero_triple_sentences += not triples
+    builder = _CorpusBuilder(CorpusReport(source, format, occurrence))
+    with paused_collection():
+        sentences = [builder.add(item) for item in raw]
     if not sentences:
         raise UserError(f"{source}: the corpus is empty, expected at least one sentence")
-    report.sentences, report.texts, report.unique_triples = len(sentences), len(texts), len(unique)
-    report.relations = len(relations)
-    report.relation_counts = dict(sorted(relations.items(), key=lambda pair: (-pair[1], pair[0])))
-    several = {
-        "without_any_relation": []
-        if unique or RELATIONS_LEFT_OUT & notes.keys()
-        else with_entities,
-        "cut_names": cut if 2 * len(cut) > found["given"] else [],
-        "names_like_none": [
-            repr(name)
-            for name in relations.elements()
-            if bare(name) in NONE and name not in MISSING
-        ],
-    }
-    for kind, part, position in (("order_rso", "subject", 0), ("order_sor", "object", 2)):
-        few = 2 * len({triple[position] for triple in unique}) < len(relations)
-        if report.triples >= MANY and (
-            few or inside["relation"] > report.triples / 2 > inside[part]
-        ):
-            several[kind] = turned or [str(triple) for triple in sorted(unique)]
-    for kind, examples in several.items():
-        if examples:
-            notes[kind], report.examples[kind] = (
-                len(examples),
-                list(dict.fromkeys(examples))[:SHOWN],
-            )
-    report.found = {
-        level: found[level] for level in ("given", "word", "token", "substring", "missing")
-    }
-    report.notes = dict(sorted(notes.items()))
-    return Corpus(sentences, report)
+    return Corpus(sentences, builder.complete_report())
+
+
+class _CorpusBuilder:
+    """Makes the sentences of one corpus and counts what is in them.
+
+    Args:
+        report: the counts so far, none; :meth:`complete_report` returns it.
+    """
+
+    def __init__(self, report: CorpusReport) -> None:
+        self.report = report
+        self.texts: set[str] = set()
+        self.unique: set[Strings] = set()
+        self.ids: set[str] = set()
+        self.repeated_ids: Counter[str] = Counter()
+        self.relations: Counter[str] = Counter()
+        self.levels: Counter[str] = Counter()
+        self.notes: Counter[str] = Counter()
+        self.inside: Counter[str] = Counter()  # parts of triples that their text has
+        self.cut: list[str] = []
+        self.turned: list[str] = []
+        self.with_entities: list[str] = []
+
+    def add(self, item: RawSentence) -> Sentence:
+        """Return the sentence that a file states, and count it.
+
+        Raises:
+            UserError: as :func:`build_corpus`.
+        """
+        strings = [item.id, item.text]
+        for raw_triple in item.triples:
+            strings += raw_triple[:3]
+        check_characters(strings, item.where)
+        finder = _Finder(item, self.report.occurrence)
+        triples: list[Triple] = []
+        levels: dict[Strings, tuple[str, str]] = {}  # on which subject and object were found
+        for raw_triple in item.triples:
+            subject, relation, object_, start, other_start, type_, other_type, score = raw_triple
+            if not relation:
+                raise UserError(f"{item.where}: the triple {raw_triple[:3]!r} has no relation")
+            subjects, subject_level = finder.spans(subject, start, type_)
+            objects, object_level = finder.spans(object_, other_start, other_type)
+            levels.setdefault((subject, relation, object_), (subject_level, object_level))
+            relation = sys.intern(relation)
+            for first in subjects:
+                triples += [Triple(first, relation, second, score) for second in objects]
+        if len(triples) > 1:
+            triples = list(dict.fromkeys(triples))
+        name = self._unique_id(item)
+        self._note(item, name)
+        self.cut += finder.cut
+        self._count(item, levels)
+        self.report.spans += sum(triple.located for triple in triples)
+        self.report.zero_triple_sentences += not triples
+        return Sentence(name, item.text, tuple(triples))
+
+    def _unique_id(self, item: RawSentence) -> str:
+        """Return the id of a sentence, with a number where one before has it."""
+        name = item.id
+        while name in self.ids:
+            self.repeated_ids[item.id] += 1
+            name = f"{item.id}#{self.repeated_ids[item.id] + 1}"
+        self.ids.add(name)
+        return name
+
+    def _note(self, item: RawSentence, name: str) -> None:
+        """Count what was left out or changed of a sentence."""
+        notes = [*item.left_out, *_odd_names(item)]
+        if name != item.id:
+            notes.insert(0, LeftOut("renamed_ids", f"{item.where} ({item.id})"))
+        for kind, example in notes:
+            self.notes[kind] += 1
+            examples = self.report.examples.setdefault(kind, [])
+            if len(examples) < SHOWN:
+                examples.append(example)
+        if item.entities:
+            self.with_entities.append(item.where)
+
+    def _count(self, item: RawSentence, levels: Mapping[Strings, tuple[str, str]]) -> None:
+        """Count the text and the triples of a sentence.
+
+        Args:
+            levels: its different triples -> the levels that subject and object were found on.
+        """
+        report = self.report
+        self.texts.add(item.text)
+        self.unique.update(levels)
+        for strings, (subject_level, object_level) in levels.items():
+            subject, relation, object_ = strings
+            self.relations[relation] += 1
+            self.levels[subject_level] += 1
+            self.levels[object_level] += 1
+            report.triples_not_in_text += "missing" in (subject_level, object_level)
+            # an empty string is on the level "missing", but part of any text
+            subject_inside = subject_level != "missing" or not subject
+            object_inside = object_level != "missing" or not object_
+            relation_inside = relation in item.text
+            self.inside["subject"] += subject_inside
+            self.inside["relation"] += relation_inside
+            self.inside["object"] += object_inside
+            if relation_inside and not (subject_inside and object_inside):
+                self.turned.append(f"{item.where}: {strings}")
+        listed, different = item.listed, len(levels)
+        if listed is None:
+            listed = len(item.triples)
+            if listed > 1:
+                different = len({triple[:5] for triple in item.triples})
+        malformed = 0
+        if item.left_out:
+            malformed = sum(one.kind == "malformed" for one in item.left_out)
+        report.triples_raw += listed
+        report.duplicates += listed - different - malformed
+        report.triples += len(levels)
+
+    def complete_report(self) -> CorpusReport:
+        """Return the report about all sentences."""
+        report, relations, unique = self.report, self.relations, self.unique
+        report.sentences = len(self.ids)
+        report.texts = len(self.texts)
+        report.unique_triples = len(unique)
+        report.relations = len(relations)
+        by_frequency = sorted(relations.items(), key=lambda pair: (-pair[1], pair[0]))
+        report.relation_counts = dict(by_frequency)
+        for kind, examples in self._suspicions().items():
+            if examples:
+                self.notes[kind] = len(examples)
+                report.examples[kind] = list(dict.fromkeys(examples))[:SHOWN]
+        report.found = {
+            level: self.levels[level]
+            for level in ("given", "word", "token", "substring", "missing")
+        }
+        report.notes = dict(sorted(self.notes.items()))
+        return report
+
+    def _suspicions(self) -> dict[str, list[str]]:
+        """Return kind of note -> examples, of what shows only once all sentences are read."""
+        relations, unique, inside = self.relations, self.unique, self.inside
+        suspicions: dict[str, list[str]] = {}
+        if not (unique or RELATIONS_LEFT_OUT & self.notes.keys()):
+            suspicions["without_any_relation"] = self.with_entities
+        if 2 * len(self.cut) > self.levels["given"]:
+            suspicions["cut_names"] = self.cut
+        like_none = [name for name in relations if bare(name) in NONE and name not in MISSING]
+        suspicions["names_like_none"] = [
+            repr(name) for name in like_none for _ in range(relations[name])
+        ]
+        if self.report.triples < MANY:
+            return suspicions
+        half = self.report.triples / 2
+        for kind, part, position in (("order_rso", "subject", 0), ("order_sor", "object", 2)):
+            few = 2 * len({triple[position] for triple in unique}) < len(relations)
+            if few or inside["relation"] > half > inside[part]:
+                suspicions[kind] = self.turned or [str(triple) for triple in sorted(unique)]
+        return suspicions
 
 
 def with_left_out(found: Iterable[RawSentence | LeftOut], source: object) -> Iterator[RawSentence]:
@@ -258,16 +326,18 @@ def _odd_names(item: RawSentence) -> Iterator[LeftOut]:
     if "<e1>" in item.text or "[E1]" in item.text:
         yield LeftOut("marks", f"{item.where}: {item.text[:40]!r}")
     for triple in item.triples:
+        strings = triple[:3]
         if not (triple.subject.strip() and triple.object.strip()):
-            yield LeftOut("empty_names", f"{item.where}: {triple[:3]}")
-        elif missing := [part for part in triple[:3] if part in MISSING]:
-            yield LeftOut("names_like_missing", f"{item.where}: {missing[0]!r} in {triple[:3]}")
+            yield LeftOut("empty_names", f"{item.where}: {strings}")
+        elif not MISSING.isdisjoint(strings):
+            missing = next(part for part in strings if part in MISSING)
+            yield LeftOut("names_like_missing", f"{item.where}: {missing!r} in {strings}")
 
 
 def check_characters(texts: Iterable[str], where: str) -> None:
     """Refuse half characters, which JSON can spell and no file can hold."""
     for text in texts:
-        if half_character(text):
+        if not text.isascii() and half_character(text):
             raise UserError(
                 f"{where}: {text[:60]!r} has half a character (a lone surrogate), expected whole ones"
             )
@@ -294,13 +364,14 @@ class _Finder:
                 raise UserError(f"{where}: the span {problem}")
             if entity != entity.strip() or cuts_word(text, start, end):
                 self.cut.append(f"{where}: {entity!r}")
-            return [Span(start, end, entity, type_)], "given"
+            return [Span(start, end, sys.intern(entity), type_)], "given"
         if entity not in self.known:
             if self.occurrence == "given" and entity and entity in text:
                 raise UserError(
                     f"{where}: no position of {entity!r} is given; expected occurrence 'first' or 'all'"
                 )
             positions, level = find_spans(text, entity, every=self.occurrence == "all")
+            entity = sys.intern(entity)
             spans = [Span(start, end, entity) for start, end in positions] or [
                 Span(None, None, entity)
             ]

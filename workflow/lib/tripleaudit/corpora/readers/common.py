@@ -139,6 +139,7 @@ def _values(path: str | Path) -> Iterator[tuple[str, Any]]:
     From a line on that is not one whole value, the rest of the file is decoded as one text.
     """
     decoder = json.JSONDecoder(object_pairs_hook=unique_keys(path))
+    name = str(path)
     with open_text(path) as stream:
         for number, line in enumerate(stream, 1):
             if line.isspace():
@@ -148,7 +149,7 @@ def _values(path: str | Path) -> Iterator[tuple[str, Any]]:
             except (ValueError, RecursionError):
                 yield from _values_of_text(path, decoder, line + stream.read(), number)
                 return
-            yield f"{path} line {number}", value
+            yield f"{name} line {number}", value
 
 
 def _values_of_text(

@@ -21,6 +21,7 @@ import ast
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -49,6 +50,8 @@ PREDICTED_TRIPLES = ("predictions", "predicted", "prediction", "predict", "pred"
 GOLD_TRIPLES = ("gold", "truth")
 NAMES_OF_SIDES = frozenset((*PREDICTED_TRIPLES, *GOLD_TRIPLES))
 NOWHERE = (ABSENT, None, "")
+ROLES_OF_SENTENCES = ("text", "tokens", "triples", *PARTS, "subject_start", "object_start")
+"""Roles by which is decided whether a row can be read, and whether it lists its triples."""
 MAX_LAYOUTS = 1000  # different sets of keys whose columns are remembered
 
 
@@ -170,6 +173,25 @@ class Argument(NamedTuple):
     type: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where objects with the same keys have their roles.
+
+    Attributes:
+        columns: role -> the key that holds it, or the names to try where the values decide.
+        lists_triples: whether such rows list their triples; None where the values decide.
+        is_complete: whether such rows lack nothing whatever their values are.
+    """
+
+    columns: Mapping[str, str | tuple[str, ...]]
+    lists_triples: bool | None = None
+    is_complete: bool = False
+
+
+NO_FIELDS = Layout({})
+"""Of a triple that is a list."""
+
+
 class Mapped:
     """How rows are read: by a mapping, and by the usual names for what it leaves out.
 
@@ -209,7 +231,7 @@ class Mapped:
         self.declared, self.none = declared, none
         self.order = self.given.get("order", "sro")
         self.inclusive = self.given.get("last") == "inclusive"
-        self._columns: dict[tuple[str, ...], dict[str, str | tuple[str, ...]]] = {}
+        self._layouts: dict[tuple[str, ...], Layout] = {}  # by the keys of objects
 
     def counts_columns(self) -> bool:
         """Return whether the mapping calls columns by their numbers, as of a table without a
@@ -222,26 +244,30 @@ class Mapped:
         """Return whether the mapping calls the parts of a triple by their numbers in a list."""
         return all(self.given.get(role, "")[:1].isdecimal() for role in PARTS)
 
-    def find(self, value: Any, role: str) -> Any:
-        """Return what a row or a triple has of a role, :data:`ABSENT` if nothing."""
-        if not isinstance(value, dict):
-            return self._first_of(value, role, self.names.get(role, ()))
-        column = self.columns_of(value).get(role)
+    def find(self, value: Any, role: str, layout: Layout | None = None) -> Any:
+        """Return what a row or a triple has of a role, :data:`ABSENT` if nothing.
+
+        Args:
+            layout: of the value, where it has been looked up before.
+        """
+        if layout is None:
+            if not isinstance(value, dict):
+                return self._first_of(value, role, self.names.get(role, ()))
+            layout = self.layout_of(value)
+        column = layout.columns.get(role)
         if column is None:
             return ABSENT
         return value[column] if isinstance(column, str) else self._first_of(value, role, column)
 
-    def columns_of(self, row: dict[str, Any]) -> dict[str, str | tuple[str, ...]]:
-        """Return, and remember for objects with the same keys, where such an object has its roles.
-
-        Returns:
-            role -> the key that holds it, or the names to try where the values decide.
+    def layout_of(self, row: dict[str, Any]) -> Layout:
+        """Return, and remember for objects with the same keys, where such an object has its
+        roles.
         """
         keys = tuple(row)
-        columns = self._columns.get(keys)
-        if columns is not None:
-            return columns
-        columns = {}
+        layout = self._layouts.get(keys)
+        if layout is not None:
+            return layout
+        columns: dict[str, str | tuple[str, ...]] = {}
         for role, names in self.names.items():
             present = tuple(name for name in names if name in row or name.partition(".")[0] in row)
             if not present:
@@ -249,10 +275,14 @@ class Mapped:
             first = present[0]
             depends_on_value = first in NAMES_OF_SIDES and len(names) > 1
             columns[role] = first if first in row and not depends_on_value else present
-        if len(self._columns) >= MAX_LAYOUTS:  # keys may be data, such as names of entities
-            self._columns.clear()
-        self._columns[keys] = columns
-        return columns
+        layout = Layout(columns)
+        if all(isinstance(columns.get(role, ""), str) for role in ROLES_OF_SENTENCES):
+            lists_triples = self._lists(row, layout)
+            layout = Layout(columns, lists_triples, not self._lacks(row, layout, lists_triples))
+        if len(self._layouts) >= MAX_LAYOUTS:  # keys may be data, such as names of entities
+            self._layouts.clear()
+        self._layouts[keys] = layout
+        return layout
 
     def _first_of(self, value: Any, role: str, names: tuple[str, ...]) -> Any:
         """Return what stands under the first of some names that the value has."""
@@ -265,43 +295,41 @@ class Mapped:
                 return found
         return ABSENT
 
-    def need(self, value: Any, role: str, where: str) -> Any:
+    def need(self, value: Any, role: str, where: str, layout: Layout | None = None) -> Any:
         """Return the same; what a format declares has to be there."""
-        found = self.find(value, role)
-        if found is ABSENT and self.declared and role in self.names:
+        part = self.find(value, role, layout)
+        if part is ABSENT and self.declared and role in self.names:
             raise UserError(f"{where}: field {' or '.join(map(repr, self.names[role]))} is missing")
-        return found
+        return part
 
-    def lacks(self, row: Any) -> list[str]:
+    def lacks(self, row: dict[str, Any]) -> list[str]:
         """Return the roles that a row lacks to be read; usual names count in any case where the
         row has no other.
         """
-        missing = self._lacks(row)
-        if missing and isinstance(row, dict):
-            for role, usual in self.names.items():
-                others = (
-                    [name for name in row if name.casefold() in usual]
-                    if role not in self.given
-                    else []
-                )
+        layout = self.layout_of(row)
+        if layout.is_complete:
+            return []
+        missing = self._lacks(row, layout, self.lists(row))
+        if not missing:
+            return []
+        for role, usual in self.names.items():
+            if role not in self.given:
+                others = [name for name in row if name.casefold() in usual]
                 self.names[role] = (*usual, *others)
-            self._columns.clear()
-            missing = self._lacks(row)
-        return missing
+        self._layouts.clear()
+        return self._lacks(row, self.layout_of(row), self.lists(row))
 
-    def _lacks(self, row: Any) -> list[str]:
-        named: list[str] = [role for role in ("text", "tokens") if role in self.given] or [
-            "text",
-            "tokens",
-        ]
-        missing = [] if any(self.find(row, role) is not ABSENT for role in named) else named[:1]
-        if self.lists(row):
+    def _lacks(self, row: dict[str, Any], layout: Layout, lists_triples: bool) -> list[str]:
+        named = [role for role in ("text", "tokens") if role in self.given] or ["text", "tokens"]
+        has_text = any(self.find(row, role, layout) is not ABSENT for role in named)
+        missing = [] if has_text else named[:1]
+        if lists_triples:
             return missing
         parts = [
             role
             for role in PARTS
-            if self.find(row, role) is ABSENT
-            and (role == "relation" or self.find(row, f"{role}_start") is ABSENT)
+            if self.find(row, role, layout) is ABSENT
+            and (role == "relation" or self.find(row, f"{role}_start", layout) is ABSENT)
         ]
         return missing + (["triples"] if "triples" in self.given or parts == list(PARTS) else parts)
 
@@ -327,14 +355,20 @@ class Mapped:
             )  # fmt: skip
             raise UserError(f"{where}: {why}; the columns are {', '.join(map(str, row))}")
 
-    def lists(self, row: Any) -> bool:
-        """Whether a row lists its triples; otherwise it states one."""
+    def lists(self, row: dict[str, Any]) -> bool:
+        """Return whether a row lists its triples; otherwise it states one."""
+        layout = self.layout_of(row)
+        if layout.lists_triples is not None:
+            return layout.lists_triples
+        return self._lists(row, layout)
+
+    def _lists(self, row: dict[str, Any], layout: Layout) -> bool:
         if self.declared:
             return "triples" in self.given
         states = "triples" not in self.given and all(
-            role in self.given and self.find(row, role) is not ABSENT for role in PARTS
+            role in self.given and self.find(row, role, layout) is not ABSENT for role in PARTS
         )
-        return not states and self.find(row, "triples") is not ABSENT
+        return not states and self.find(row, "triples", layout) is not ABSENT
 
     def sentences(self, rows: Iterable[tuple[str, Any]]) -> Iterator[RawSentence | LeftOut]:
         """Yield the sentences of ``(where, row)``; rows of one triple each are joined by their
@@ -346,7 +380,7 @@ class Mapped:
             UserError: a row is not usable, or two rows with one id have different texts.
         """
         joined: dict[tuple[str, str], RawSentence] = {}
-        splits: list[str] = []
+        first_split = ""
         for number, (where, row) in enumerate(rows):
             if isinstance(row, LeftOut):
                 yield row
@@ -357,9 +391,11 @@ class Mapped:
                 if number == 0:
                     self.refuse_row_as_header(where)
                 self.check(row, where)
-                splits += [split] if (split := row.get("split")) and isinstance(split, str) else []
-                if splits and splits[-1] != splits[0]:
-                    yield LeftOut("other_splits", f"{where}: {splits.pop()!r}, not {splits[0]!r}")
+                split = row.get("split")
+                if split and isinstance(split, str):
+                    first_split = first_split or split
+                    if split != first_split:
+                        yield LeftOut("other_splits", f"{where}: {split!r}, not {first_split!r}")
             listed = self.lists(row)
             sentence = self.sentence(
                 row, where, len(joined) if self.declared and not listed else number
@@ -395,35 +431,36 @@ class Mapped:
         Raises:
             UserError: a part is of another kind than expected, or points outside its sentence.
         """
-        text, offsets = self._text(row, where)
-        listed = decoded(
-            self.need(row, "entities", where)
-            if "start" in self.given
-            else self.find(row, "entities")
-        )
-        here = Arguments(self, text, offsets, _list(listed), where)
+        layout = self.layout_of(row)
+        text, offsets = self._text(row, where, layout)
+        entities = []
+        if "start" in self.given:
+            entities = _list(decoded(self.need(row, "entities", where, layout)))
+        elif "entities" in layout.columns:
+            entities = _list(decoded(self.find(row, "entities", layout)))
+        here = Arguments(self, text, offsets, entities, where)
         listed_triples = None
         if isinstance(row, Row):
             here.left_out += row.left_out
             listed_triples = row.listed
-        is_rejected = self.lists(row) and row.get("answer") == "reject"
+        lists_triples = self.lists(row)
+        is_rejected = lists_triples and row.get("answer") == "reject"
         if row.get("error") or is_rejected:
             here.left_out.append(LeftOut("failed_rows", where))
-        if self.lists(row):
-            items = self._triples(row, here)
+        if lists_triples:
+            items = self._triples(row, here, layout)
         else:
-            has_no_triple = all(self.find(row, role) in (None, "") for role in PARTS)
+            has_no_triple = all(self.find(row, role, layout) in (None, "") for role in PARTS)
             items = [] if has_no_triple else [row]
-        found = [here.read(item) for item in items]
-        name = self.find(row, "id")
+        name = self.find(row, "id", layout)
         name = str(number if name is ABSENT or name is None else name)
-        triples = [triple for triple in found if triple]
+        triples = [triple for item in items if (triple := here.read(item))]
         return RawSentence(
             name, text, triples, where, listed_triples, here.left_out, len(here.entities)
         )
 
-    def _triples(self, row: dict[str, Any], here: "Arguments") -> list[Any]:
-        triples = self.need(row, "triples", here.where)
+    def _triples(self, row: dict[str, Any], here: "Arguments", layout: Layout) -> list[Any]:
+        triples = self.need(row, "triples", here.where, layout)
         if triples is None:
             here.left_out.append(LeftOut("null_triples", here.where))
         triples = decoded(triples)
@@ -438,15 +475,15 @@ class Mapped:
             return [triples]  # one item that is no triple
         raise UserError(f"{here.where}: the triples are {shown(triples)}, expected a list")
 
-    def _text(self, row: dict[str, Any], where: str) -> tuple[str, list[tuple[int, int]] | None]:
+    def _text(
+        self, row: dict[str, Any], where: str, layout: Layout
+    ) -> tuple[str, list[tuple[int, int]] | None]:
         """Return the text and, of tokens, the characters of each."""
-        text = (
-            ABSENT
-            if "tokens" in self.given and "text" not in self.given
-            else self.need(row, "text", where)
-        )
+        text = ABSENT
+        if "text" in self.given or "tokens" not in self.given:
+            text = self.need(row, "text", where, layout)
         if text is ABSENT:
-            tokens = decoded(self.need(row, "tokens", where))
+            tokens = decoded(self.need(row, "tokens", where, layout))
             if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
                 raise UserError(
                     f"{where}: the tokens are {shown(tokens)}, expected a list of strings"
@@ -464,13 +501,13 @@ class Mapped:
         offsets = [(end - len(token), end) for token, end in zip(tokens, ends, strict=True)]
         return " ".join(tokens), None if self.given.get("units") == "characters" else offsets
 
-    def type_of(self, value: Any, role: str, where: str) -> str | None:
+    def type_of(self, value: dict[str, Any], role: str, where: str, layout: Layout) -> str | None:
         """Return the type of an entity, the first of several; what is no name is none.
 
         Raises:
             UserError: a format declares it, and it is no name.
         """
-        found = self.find(value, role)
+        found = self.find(value, role, layout)
         found = found[0] if isinstance(found, list) and found else found
         found = self.find(found, "name") if isinstance(found, dict) and not self.declared else found
         if self.declared and found not in (ABSENT, None, []) and not isinstance(found, str):
@@ -489,15 +526,13 @@ class Arguments:
         entities: list,
         where: str,
     ):
-        self.mapped, self.text, self.offsets, self.where, self.entities = (
-            mapped,
-            text,
-            offsets,
-            where,
-            entities,
-        )
+        self.mapped = mapped
+        self.text = text
+        self.offsets = offsets
+        self.where = where
+        self.entities = entities
         self.left_out: list[LeftOut] = []
-        self.keys = {}
+        self.keys: dict[Any, Any] = {}
         for entity in entities:
             key = mapped.find(entity, "key") if isinstance(entity, dict) else ABSENT
             if key is not ABSENT and not isinstance(key, dict | list):
@@ -505,7 +540,7 @@ class Arguments:
             if (
                 mapped.declared and "start" in mapped.names
             ):  # a broken one may be what a triple lacks
-                self._argument(entity, "entity", {})
+                self._argument(entity, "entity", {}, NO_FIELDS)
 
     def read(self, item: Any) -> RawTriple | None:
         """Return a triple; of a system's output, a wrong one in place of an item that is no
@@ -527,34 +562,18 @@ class Arguments:
             raise UserError(item.reason)
         if isinstance(item, str) and item.count(" | ") == 2:
             item = item.split(" | ")
-        plain = isinstance(item, list | tuple) and not (
-            mapped.declared and "relation" in mapped.names
-        )
-        if isinstance(item, list | tuple) and mapped.counts_parts():
-            subject, relation, object_ = (mapped.find(item, role) for role in PARTS)
+        layout = NO_FIELDS
+        if isinstance(item, dict):
+            layout = mapped.layout_of(item)
+            subject = mapped.need(item, "subject", where, layout)
+            relation = mapped.need(item, "relation", where, layout)
+            object_ = mapped.need(item, "object", where, layout)
         elif isinstance(item, list | tuple):
-            if (
-                len(item) != 3
-                or mapped.declared
-                and plain
-                and not all(isinstance(part, str) for part in item)
-            ):
-                expected = ", ".join(
-                    next(part for part in PARTS if part[0] == letter) for letter in mapped.order
-                )
-                raise UserError(
-                    f"{where}: expected a triple [{expected}] of three strings, got {shown(item)}"
-                )
-            subject, relation, object_ = (item[mapped.order.index(letter)] for letter in "sro")
-        elif isinstance(item, dict):
-            subject, relation, object_ = (mapped.need(item, role, where) for role in PARTS)
+            subject, relation, object_ = self._parts(item)
         else:
             raise UserError(f"{where}: a triple is {shown(item)}, expected an object or a list")
         parts = (subject, relation, object_)
-        missing = all(
-            isinstance(part, str) and (part in MISSING or not part.strip()) for part in parts
-        )
-        if missing or relation in mapped.none:
+        if relation in mapped.none or all(map(_is_missing, parts)):
             kind = "pairs_without_relation" if relation in mapped.none else "missing_values"
             known = [part for part in parts if part is not ABSENT]
             self.left_out.append(LeftOut(kind, f"{where}: {shown(known)}"))
@@ -568,55 +587,78 @@ class Arguments:
                 else f"has the relation {shown(relation)}"
             )
             raise UserError(f"{where}: the triple {shown(item)} {state}, expected a string")
-        if plain and isinstance(subject, str) and isinstance(object_, str) and not self.entities:
+        are_strings = isinstance(subject, str) and isinstance(object_, str)
+        if are_strings and not self.entities and self._is_plain(item):
             return RawTriple(subject, relation, object_)
-        first, second = (
-            self._argument(*each, item) for each in ((subject, "subject"), (object_, "object"))
-        )
+        first = self._argument(subject, "subject", item, layout)
+        second = self._argument(object_, "object", item, layout)
         return RawTriple(
-            subject=first.text,
-            relation=relation,
-            object=second.text,
-            subject_start=first.start,
-            object_start=second.start,
-            subject_type=first.type,
-            object_type=second.type,
-            score=_score_of(item),
+            first.text,
+            relation,
+            second.text,
+            first.start,
+            second.start,
+            first.type,
+            second.type,
+            _score_of(item),
         )
 
-    def _argument(self, value: Any, role: str, item: Any) -> Argument:
+    def _is_plain(self, item: Any) -> bool:
+        """Return whether a triple is a list that the format does not describe."""
+        is_described = self.mapped.declared and "relation" in self.mapped.names
+        return isinstance(item, list | tuple) and not is_described
+
+    def _parts(self, item: list[Any] | tuple[Any, ...]) -> tuple[Any, Any, Any]:
+        """Return subject, relation and object of a triple that is a list.
+
+        Raises:
+            UserError: it has more or fewer parts, or other than strings where these are declared.
+        """
+        mapped = self.mapped
+        if mapped.counts_parts():
+            subject, relation, object_ = (mapped.find(item, role) for role in PARTS)
+            return subject, relation, object_
+        needs_strings = mapped.declared and self._is_plain(item)
+        has_strings = all(isinstance(part, str) for part in item)
+        if len(item) != 3 or (needs_strings and not has_strings):
+            expected = ", ".join(
+                next(part for part in PARTS if part[0] == letter) for letter in mapped.order
+            )
+            raise UserError(
+                f"{self.where}: expected a triple [{expected}] of three strings, got {shown(item)}"
+            )
+        subject, relation, object_ = (item[mapped.order.index(letter)] for letter in "sro")
+        return subject, relation, object_
+
+    def _argument(self, value: Any, role: str, item: Any, layout: Layout) -> Argument:
+        """Return the subject or object of a triple; ``layout`` is that of an ``item`` with
+        fields.
+        """
         mapped, where = self.mapped, self.where
         fields = item if isinstance(item, dict) else {}
-        columns = mapped.columns_of(fields)
         type_role, start_role, end_role = ARGUMENT_ROLES[role]
-        type_ = mapped.type_of(fields, type_role, where) if type_role in columns else None
-        if start_role in columns or mapped.declared:
-            start = mapped.need(fields, start_role, where)
-            end = mapped.need(fields, end_role, where)
+        type_ = None
+        if type_role in layout.columns:
+            type_ = mapped.type_of(fields, type_role, where, layout)
+        if start_role in layout.columns or mapped.declared:
+            start = mapped.need(fields, start_role, where, layout)
+            end = mapped.need(fields, end_role, where, layout)
             if start not in NOWHERE:
                 return self.span(start, end, value, role, type_)
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if is_number and mapped.predicts and not self.entities:
-            value = str(value)  # such as a year
-        if isinstance(value, str | int) and value in self.keys:
-            value = self.keys[value]
-        elif type(value) is int or (
-            mapped.declared
-            and not isinstance(value, dict)
-            and {"key", "start"} <= mapped.names.keys()
-        ):
-            value = self._listed(value, role)
+        if not isinstance(value, dict):
+            value = self._entity_of(value, role)
         if isinstance(value, str) and (value or mapped.declared or not fields):
             return self._named(value, role, item, type_)
         if isinstance(value, dict):
-            if (
-                "@value" in value and len(value) > 1
-            ):  # DuIE's further arguments, such as where somebody plays a part
+            # DuIE's further arguments, such as where somebody plays a part
+            if "@value" in value and len(value) > 1:
                 self.left_out.append(LeftOut("further_objects", f"{where}: {shown(value)}"))
-            start = mapped.need(value, "start", where)
-            end = mapped.need(value, "end", where)
-            name = mapped.find(value, "name")
-            type_ = mapped.type_of(value, "type", where) or type_
+            layout = mapped.layout_of(value)
+            start = mapped.need(value, "start", where, layout)
+            end = mapped.need(value, "end", where, layout)
+            name = mapped.find(value, "name", layout)
+            if "type" in layout.columns:
+                type_ = mapped.type_of(value, "type", where, layout) or type_
             if start not in (ABSENT, None):
                 return self.span(start, end, name, role, type_)
             if isinstance(name, str):
@@ -632,6 +674,21 @@ class Arguments:
         raise UserError(
             f"{where}: the {role} of {shown(item)} {state}, expected a string, a span, or an entity{advice}"
         )
+
+    def _entity_of(self, value: Any, role: str) -> Any:
+        """Return the entity to which an argument points, by its id or position; any other value
+        as it is.
+        """
+        mapped = self.mapped
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if is_number and mapped.predicts and not self.entities:
+            value = str(value)  # such as a year
+        if isinstance(value, str | int) and value in self.keys:
+            return self.keys[value]
+        points = mapped.declared and {"key", "start"} <= mapped.names.keys()
+        if type(value) is int or points:
+            return self._listed(value, role)
+        return value
 
     def _named(self, name: str, role: str, item: Any, type_: str | None) -> Argument:
         """Return an argument without a position; of a declared format, its name is not blank."""
@@ -749,10 +806,15 @@ class Arguments:
         return bool(found) and found == found.strip() and not cuts_word(self.text, first, last)
 
 
+def _is_missing(part: Any) -> bool:
+    """Return whether a part of a triple is a string that tables write for a missing value."""
+    return isinstance(part, str) and (part in MISSING or not part.strip())
+
+
 def _score_of(item: Any) -> float | None:
     """Return the score of a predicted triple; None where it has none that is a finite number."""
     score = item.get("score") if isinstance(item, dict) else None
-    if isinstance(score, bool) or not isinstance(score, int | float):
+    if score is None or isinstance(score, bool) or not isinstance(score, int | float):
         return None
     return float(score) if abs(score) <= sys.float_info.max else None  # NaN is not, nor 10**400
 

@@ -99,22 +99,16 @@ class Side:
     ) -> None:
         if name not in SIDES:
             raise UserError(f"side: {name!r} is unknown, expected truth or predict")
-        self.name, self.source, self.accepted, self.as_named = (
-            name,
-            source,
-            frozenset(accepted),
-            as_named,
-        )
+        self.name = name
+        self.source = source
+        self.accepted = frozenset(accepted)
+        self.as_named = as_named
+        self.predicts = name == "predict"  # whether predictions are read
         self._fields: dict[tuple[str, tuple[Any, ...]], _Fields] = {}  # by path and keys
         self._paired: dict[
             str, str
         ] = {}  # path of a name that the format reads -> predicted field, of some row
         self._unpaired: dict[str, str] = {}  # the same -> where it stands without a predicted field
-
-    @property
-    def predicts(self) -> bool:
-        """Whether predictions are read."""
-        return self.name == "predict"
 
     def rows(self, rows: Rows) -> Rows:
         """Yield the rows with the fields of this side under their usual names.
@@ -131,15 +125,25 @@ class Side:
             return row
         notes: list[LeftOut] = []
         chosen = self._choose(row, where, notes, "", depth=0)
-        fields = self._fields_of(row, "", where)
-        is_stored_output = {
-            "predict",
-            "truth",
-        } <= row.keys()  # the form of stored predictions, which reads both
-        bare_golds = () if is_stored_output else fields.bare_golds
-        second_lists = [name for name in bare_golds if isinstance(row[name], list | dict)]
-        notes += [LeftOut("second_lists", f"{where}: {name!r}") for name in second_lists]
-        for name in () if is_stored_output else fields.bare:
+        fields = self._fields["", tuple(row)]
+        if fields.bare or fields.bare_golds:
+            notes += self._bare_fields(row, fields, where)
+        if isinstance(row, Row):
+            return Row(chosen, [*row.left_out, *notes], row.listed)
+        return Row(chosen, notes) if notes else chosen
+
+    def _bare_fields(self, row: dict[str, Any], fields: _Fields, where: str) -> list[LeftOut]:
+        """Return notes on fields with a bare name, such as ``gold``, that are not read.
+
+        Raises:
+            UserError: as :meth:`rows`.
+        """
+        # stored predictions have both fields, and their format reads both
+        if {"predict", "truth"} <= row.keys():
+            return []
+        second_lists = [name for name in fields.bare_golds if isinstance(row[name], list | dict)]
+        notes = [LeftOut("second_lists", f"{where}: {name!r}") for name in second_lists]
+        for name in fields.bare:
             if name in self.accepted or not isinstance(row[name], list | dict | str):
                 continue
             if self.predicts:
@@ -148,18 +152,28 @@ class Side:
                     f"field to read, with --predicted-column triples={name}"
                 )
             notes.append(LeftOut("predictions_beside", f"{where}: {name!r}"))
-        if isinstance(row, Row):
-            return Row(chosen, [*row.left_out, *notes], row.listed)
-        return Row(chosen, notes) if notes else chosen
+        return notes
 
     def _choose(
         self, row: dict[str, Any], where: str, notes: list[LeftOut], path: str, depth: int
     ) -> dict[str, Any]:
-        fields = self._fields_of(row, path, where)
-        changes = self._nested(row, where, notes, path, depth) if depth < MAX_DEPTH else {}
+        fields = self._fields.get((path, tuple(row)))
+        if fields is None:
+            fields = self._add_fields(row, path, where)
+        changes: dict[str, Any] = {}
+        if depth < MAX_DEPTH:
+            for name, value in row.items():
+                if isinstance(value, dict):
+                    new: Any = self._choose(value, where, notes, f"{path}{name}.", depth + 1)
+                elif isinstance(value, list) and value and isinstance(value[0], dict):
+                    new = self._choose_items(value, where, notes, f"{path}{name}.", depth + 1)
+                else:
+                    continue
+                if new is not value:
+                    changes[name] = new
         if fields.golds or fields.pairs:
             self._take_sides(fields, row, where, notes, path, depth, changes)
-        if self.predicts and self._paired:
+        if self._paired and self.predicts:
             self._refuse_unpaired()
         return {**row, **changes} if changes else row
 
@@ -216,38 +230,26 @@ class Side:
                     f"expected the predictions of every row under {name!r}"
                 )
 
-    def _nested(
-        self, row: dict[str, Any], where: str, notes: list[LeftOut], path: str, depth: int
-    ) -> dict[str, Any]:
-        """Return the fields of a row that change because rows inside of them have fields of both
-        sides.
-        """
-        changes: dict[str, Any] = {}
-        for name, value in row.items():
-            if isinstance(value, dict):
-                below = f"{path}{name}."
-                chosen: Any = self._choose(value, where, notes, below, depth + 1)
-                if chosen is not value:
-                    changes[name] = chosen
-            elif isinstance(value, list) and value and isinstance(value[0], dict):
-                below = f"{path}{name}."
-                chosen = [
-                    self._choose(item, where, notes, below, depth + 1)
-                    if isinstance(item, dict)
-                    else item
-                    for item in value
-                ]
-                if any(new is not old for new, old in zip(chosen, value, strict=True)):
-                    changes[name] = chosen
-        return changes
+    def _choose_items(
+        self, items: list[Any], where: str, notes: list[LeftOut], path: str, depth: int
+    ) -> list[Any]:
+        """Return a list with the fields of this side in its objects; itself if none changes."""
+        chosen = []
+        has_changed = False
+        for item in items:
+            new = item
+            if isinstance(item, dict):
+                new = self._choose(item, where, notes, path, depth)
+            has_changed = has_changed or new is not item
+            chosen.append(new)
+        return chosen if has_changed else items
 
-    def _fields_of(self, row: dict[str, Any], path: str, where: str) -> _Fields:
-        keys = tuple(row)
-        fields = self._fields.get((path, keys))
-        if fields is None:
-            fields = self._fields[path, keys] = _sort_fields(keys)
-            for target in fields.plain.difference(fields.pairs.values()):
-                self._unpaired.setdefault(f"{path}{target}", where)
+    def _add_fields(self, row: dict[str, Any], path: str, where: str) -> _Fields:
+        """Return, and remember, the fields of rows with the keys of this one."""
+        fields = _sort_fields(tuple(row))
+        self._fields[path, tuple(row)] = fields
+        for target in fields.plain.difference(fields.pairs.values()):
+            self._unpaired.setdefault(f"{path}{target}", where)
         return fields
 
 
