@@ -12,9 +12,10 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.cells import Table
 from tripleaudit.tables.grid import notes
-from tripleaudit.tables.inputs import UNFINISHED, RunKey, TableInputs
+from tripleaudit.tables.inputs import UNFINISHED, TableInputs
 from tripleaudit.tables.loading import load_inputs
 from tripleaudit.tables.render import to_csv
+from tripleaudit.tables.runs import RunKey
 
 SCORED = [
     "augmented",

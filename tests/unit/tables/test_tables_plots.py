@@ -9,7 +9,7 @@ from tripleaudit.cli import main
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import write_jsonl
 from tripleaudit.scoring.scores import Score, keys_of
-from tripleaudit.tables.inputs import RunKey, ScoreIndex, TableInputs
+from tripleaudit.tables.inputs import ScoreIndex, TableInputs
 from tripleaudit.tables.loading import benchmarks_of, load_inputs
 from tripleaudit.tables.panels import logarithm
 from tripleaudit.tables.plots import (
@@ -20,6 +20,7 @@ from tripleaudit.tables.plots import (
     write_plot,
     zcc_curves,
 )
+from tripleaudit.tables.runs import RunKey
 
 OWN = ("f1-cost", "time-memory", "training-curves", "zcc-curves")
 EVIL = "<b>$x$ & |\x07"

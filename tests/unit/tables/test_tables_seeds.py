@@ -18,8 +18,9 @@ from tripleaudit.scoring.significance import holm, randomisation_test
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.grid import ONE_SEED, notes
-from tripleaudit.tables.inputs import RunKey, TableInputs
+from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.loading import load_inputs
+from tripleaudit.tables.runs import RunKey
 
 SEEDS = (1, 2, 3)
 QUALITY = {"casrel": 0.55, "prgc": 0.60, "onerel": 0.92}  # the first two are too close to call

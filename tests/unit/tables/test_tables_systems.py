@@ -16,8 +16,8 @@ from tripleaudit.scoring.scores import Score, keys_of
 from tripleaudit.tables import panels
 from tripleaudit.tables.builders.efficiency import named
 from tripleaudit.tables.building import build_table
-from tripleaudit.tables.inputs import RunKey
 from tripleaudit.tables.plots import f1_cost
+from tripleaudit.tables.runs import RunKey
 
 RIGHT, WRONG = (1, 1, 1), (0, 1, 1)
 KEYS = {"study": "s", "corpus": "demo", "training": "nz", "testing": "nz", "noise": "none"}

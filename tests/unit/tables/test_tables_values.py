@@ -14,8 +14,9 @@ from tripleaudit.scoring.scores import Score, keys_of
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.cells import Table
 from tripleaudit.tables.contrasts import BEYOND
-from tripleaudit.tables.inputs import RunKey, ScoreIndex, TableInputs
+from tripleaudit.tables.inputs import ScoreIndex, TableInputs
 from tripleaudit.tables.render import FORMS
+from tripleaudit.tables.runs import RunKey
 
 
 def score(

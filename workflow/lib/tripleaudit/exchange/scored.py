@@ -15,8 +15,9 @@ from tripleaudit.scoring import gate
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.rows import count_run, paired
 from tripleaudit.scoring.sides import holds_gold, load_pair
-from tripleaudit.tables.inputs import UNEQUAL, run_of
+from tripleaudit.tables.inputs import UNEQUAL
 from tripleaudit.tables.loading import load_inputs
+from tripleaudit.tables.runs import run_of
 
 Source = str | Path | Given
 Pair = tuple[list[Sentence], list[Sentence]]

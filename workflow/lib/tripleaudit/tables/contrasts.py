@@ -19,7 +19,8 @@ from tripleaudit.scoring.rows import split_two_step
 from tripleaudit.scoring.scores import CLASSIFICATION
 from tripleaudit.scoring.significance import ALPHA, holm
 from tripleaudit.tables.cells import MIN_CASES, subject
-from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED, RunKey, ScoreIndex
+from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED, ScoreIndex
+from tripleaudit.tables.runs import RunKey
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,20 +1,31 @@
-"""Tables of scores: rows are extractors, columns are metrics; every cell is looked up in the
-same way.
+"""Tables of scores: rows are systems, columns are metrics, both of them data frames of keys.
+
+A row frame has ``row_group``, ``row`` and keys of a run; a column frame has ``column_group``,
+``column``, ``metric`` and perhaps keys that replace those of the row. Every pair of them is looked
+up among the study's cells.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tripleaudit.core.descriptors import MATCHINGS
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import FEWEST
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Column, Row, Table
-from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED, RunKey, TableInputs
+from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Table, subject
+from tripleaudit.tables.frame_table import of_frame
+from tripleaudit.tables.inputs import SHARES, UNEQUAL, UNFINISHED, UNSETTLED, TableInputs
+from tripleaudit.tables.runs import RunKey, run_of
+from tripleaudit.tables.tidy import CELL_KEYS, RUN_KEYS, cells_at
 from tripleaudit.tables.unread_answers import UNREAD
 from tripleaudit.training.convergence import MARGIN, RISE
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PERCENT: dict[str, Any] = {"scale": 100, "digits": 1}
 FRACTION: dict[str, Any] = {"scale": 1, "digits": 3}
@@ -36,161 +47,166 @@ ONE_SEED = (
     "With one seed a row, its interval and its mark speak of this trained model; another training of the same system "
     "may differ by more."
 )
-PRF = (("precision", "Prec."), ("recall", "Rec."), ("f1", "F1"))
+PRF = {"precision": "Prec.", "recall": "Rec.", "f1": "F1"}
+ROW_LABELS: Final = ("row_group", "row")
+COLUMN_LABELS: Final = ("column_group", "column")
+
+Keys = Mapping[str, Any]
+"""The labels of a cell, its keys (:data:`~tripleaudit.tables.tidy.CELL_KEYS`) and its numbers."""
+Reported = Callable[[Keys], str | None]
 
 
-@dataclass(frozen=True)
-class ScoreRow:
-    """A row of one run (or of the run that ``ScoreColumn.of`` makes of it) under one matching
-    rule.
-    """
-
-    label: str
-    run: RunKey
-    matching: str
-    group: str = ""
-    contest: str = ""
-    """Rows with the same contest compete for the winner's mark; empty for the row's group."""
-
-
-@dataclass(frozen=True)
-class ScoreColumn:
-    """A column of one metric in one stratum.
-
-    Attributes:
-        of: turns the row's run into the run of this column.
-        cell: the number of a row instead, where it is no score, as a difference of two.
-    """
-
-    label: str
-    metric: str = "f1"
-    stratum: str = "all"
-    group: str = ""
-    of: Callable[[RunKey], RunKey] = field(default=lambda run: run)
-    cell: "Callable[[ScoreRow, ScoreColumn], Cell] | None" = None
-
-
-Reported = Callable[[ScoreRow, ScoreColumn], str | None]
-
-
-def score_table(
-    inputs: TableInputs,
-    caption: str,
-    rows: Sequence[ScoreRow],
-    columns: Sequence[ScoreColumn],
-    *more: str,
+def score_frame(
+    study: TableInputs,
+    rows: pd.DataFrame,
+    columns: pd.DataFrame,
+    *,
     heads: tuple[str, str],
-    ruled: bool = True,
-    unit: dict[str, Any] = PERCENT,
-    reported: Reported = lambda row, column: None,
-    change: Callable[[ScoreRow, ScoreColumn, Cell], Cell] = lambda row, column, cell: cell,
-) -> Table:
-    """Return a table of scores, winners marked within each contest; baselines take part in none.
+    unit: Mapping[str, Any] = PERCENT,
+    reported: Reported = lambda keys: None,
+    change: Callable[[Keys, Cell], Cell] = lambda keys, cell: cell,
+) -> pd.DataFrame:
+    """Return the cells of rows and columns as a frame with their labels.
+
+    Winners are marked within each contest: rows of one ``contest``, or else of one ``row_group``.
 
     Args:
-        inputs: of the table, whose options may say other digits.
-        more: further notes.
+        study: what the table is made from; its options may set other digits.
+        rows: see the module.
+        columns: see the module.
         heads: of the columns with the labels of rows and of their groups.
-        ruled: whether the notes explain the rule of matching.
         unit: of scores, :data:`PERCENT` or :data:`FRACTION`.
         reported: looks up what a paper prints.
         change: of a cell, what is shown instead.
     """
-    scale, digits = unit["scale"], inputs.digits(unit["digits"])
+    import pandas as pd
 
-    def measure(row: ScoreRow, column: ScoreColumn) -> Cell:
-        if column.cell is not None:
-            return column.cell(row, column)
-        cell = inputs.scores.cell(
-            column.of(row.run),
-            column.metric,
-            stratum=column.stratum,
-            matching=row.matching,
-            scale=scale,
-            digits=digits,
-        )
-        return replace(cell, reported=reported(row_in_paper(inputs, row, column), column))
-
-    grid = [[measure(row, column) for column in columns] for row in rows]
-    mark_winners(inputs, rows, columns, grid)
-    table_rows = []
-    for row, cells in zip(rows, grid, strict=True):
-        pairs = zip(columns, cells, strict=True)
-        changed = [change(row, column, cell) for column, cell in pairs]
-        table_rows.append(Row(row.label, changed, row.group))
-    cells = [cell for row in table_rows for cell in row.cells]
-    return inputs.table(
-        caption,
-        [Column(column.label, column.group) for column in columns],
-        table_rows,
-        heads,
-        *notes(cells, inputs.matching if ruled else None),
-        *more,
-        REPORTED,
-        GAPS,
+    pairs = pair_keys(rows, columns)
+    numbers = cells_at(study.scores, pairs[list(CELL_KEYS)])
+    pairs = pd.concat([pairs, numbers], axis=1)
+    winners = winning_cells(study, pairs)
+    cells = []
+    for position, keys in enumerate(pairs.to_dict("records")):
+        cell = make_cell(keys, unit["scale"], study.digits(unit["digits"]))
+        printed = reported(keys_in_paper(study, keys))
+        cell = replace(cell, reported=printed, bold=position in winners)
+        cells.append(change(keys, cell))
+    count = len(columns)
+    lines = [cells[start : start + count] for start in range(0, len(cells), count or 1)]
+    return pd.DataFrame(
+        lines if count else [[] for _ in range(len(rows))],
+        index=labelled(rows, ROW_LABELS, heads[::-1]),
+        columns=labelled(columns, COLUMN_LABELS),
+        dtype=object,
     )
 
 
-def mark_winners(
-    inputs: TableInputs,
-    rows: Sequence[ScoreRow],
-    columns: Sequence[ScoreColumn],
-    grid: list[list[Cell]],
-) -> None:
-    """Make the cells bold that win their column of a contest."""
-    for members in contests_of(inputs, rows, grid):
-        for position, column in enumerate(columns):
-            if column.cell is not None:
-                continue
-            row_of_run = {column.of(rows[number].run): number for number in members}
-            best = inputs.scores.winner(
-                list(row_of_run),
-                column.metric,
-                stratum=column.stratum,
-                matching=rows[members[0]].matching,
-            )
-            if best is not None:
-                cells = grid[row_of_run[best]]
-                cells[position] = replace(cells[position], bold=True)
+def labelled(
+    frame: pd.DataFrame, names: tuple[str, str], heads: tuple[str, str] | None = None
+) -> pd.MultiIndex:
+    """Return groups and labels of a frame of rows or columns as an index."""
+    import pandas as pd
+
+    return pd.MultiIndex.from_arrays([frame[name].tolist() for name in names], names=heads)
 
 
-def contests_of(
-    inputs: TableInputs, rows: Sequence[ScoreRow], grid: Sequence[Sequence[Cell]]
-) -> list[list[int]]:
-    """Return the positions of rows that compete with one another.
+def pair_keys(rows: pd.DataFrame, columns: pd.DataFrame) -> pd.DataFrame:
+    """Return every pair of a row and a column; keys of the column replace those of the row."""
+    numbered = rows.assign(row_number=range(len(rows)))
+    pairs = numbered.merge(columns, how="cross", suffixes=("", "_replaced"))
+    for key in CELL_KEYS:
+        if f"{key}_replaced" in pairs:
+            replaced = pairs.pop(f"{key}_replaced")
+            pairs[key] = replaced.where(replaced.notna(), pairs[key])
+    return pairs
+
+
+def make_cell(keys: Keys, scale: float, digits: int) -> Cell:
+    """Return the numbers of a row of :func:`~tripleaudit.tables.tidy.cells_at` as a cell."""
+    if keys["mean"] != keys["mean"]:
+        return Cell(digits=digits)
+
+    def scaled(name: str) -> float | None:
+        return None if keys[name] != keys[name] else keys[name] * scale
+
+    has_maximum = keys["low"] == keys["low"] or keys["metric"] in SHARES
+    return Cell(
+        scaled("mean"),
+        digits,
+        sd=scaled("sd"),
+        low=scaled("low"),
+        high=scaled("high"),
+        seeds=int(keys["seeds"]),
+        cases=None if keys["cases"] != keys["cases"] else int(keys["cases"]),
+        mark=keys["mark"],
+        of=subject(
+            run_of(keys)._asdict(), *(keys[name] for name in ("stratum", "matching", "metric"))
+        ),
+        full=scale if has_maximum else None,
+    )
+
+
+def keys_in_paper(study: TableInputs, keys: Keys) -> Keys:
+    """Return keys with the extractor and the noise setting of the papers for a training."""
+    run = study.scores.as_in_paper(run_of(keys))
+    return {**keys, "extractor": run.extractor, "noise": run.noise}
+
+
+def winning_cells(study: TableInputs, pairs: pd.DataFrame) -> set[int]:
+    """Return the positions of the cells that win their column of a contest.
 
     Baselines, systems that were queried about a part of the test set, and models with mostly unread
     answers do not compete.
     """
-    contests: dict[str, list[int]] = {}
-    for number, row in enumerate(rows):
-        is_baseline = row.run.extractor in BASELINES
-        is_partial = row.run.extractor in inputs.scores.partial
-        is_unread = any(UNREAD in cell.mark for cell in grid[number])
-        if not (is_baseline or is_partial or is_unread):
-            contests.setdefault(row.contest or row.group, []).append(number)
-    return list(contests.values())
+    if pairs.empty:
+        return set()
+    unread = pairs["mark"].str.contains(UNREAD).groupby(pairs["row_number"]).transform("any")
+    excluded = pairs["extractor"].isin([*BASELINES, *study.scores.partial]) | unread
+    contest = pairs["row_group"]
+    if "contest" in pairs:
+        contest = pairs["contest"].where(pairs["contest"] != "", contest)
+    columns = pairs.groupby("row_number").cumcount()
+    winners = set()
+    for _, members in pairs[~excluded].groupby([contest, columns], sort=False):
+        runs = {run_of(keys): position for position, keys in members.iterrows()}
+        first = members.iloc[0]
+        best = study.scores.winner(
+            list(runs), first["metric"], stratum=first["stratum"], matching=first["matching"]
+        )
+        if best is not None:
+            winners.add(runs[best])
+    return winners
 
 
-def row_in_paper(inputs: TableInputs, row: ScoreRow, column: ScoreColumn) -> ScoreRow:
-    """Return a row with the extractor and the noise setting under which the papers print the
-    values of its training.
+def score_table(
+    study: TableInputs, caption: str, frame: pd.DataFrame, *more: str, ruled: bool = True
+) -> Table:
+    """Return a table of scores with the notes that its cells call for.
+
+    Args:
+        study: what the table is made from.
+        caption: one or two sentences.
+        frame: of :func:`score_frame`, perhaps with further columns.
+        more: further notes; empty ones are left out.
+        ruled: whether the notes explain the rule of matching.
     """
-    run = inputs.scores.as_in_paper(column.of(row.run))
-    return replace(row, run=row.run._replace(extractor=run.extractor, noise=run.noise))
+    cells = [cell for cells in frame.to_numpy() for cell in cells]
+    found = notes(cells, study.matching if ruled else None)
+    return of_frame(frame, caption, [*found, *more, REPORTED, GAPS])
 
 
 def extractor_rows(
-    inputs: TableInputs, protocols: Sequence[str], base: str = "original"
-) -> list[ScoreRow]:
+    study: TableInputs, protocols: Iterable[str], base: str = "original"
+) -> pd.DataFrame:
     """Return one row for each corpus, extractor (or baseline) and noise setting, for corpora with
     scores on a protocol.
 
     A corpus without any of the protocols is left out; the rows' runs are on the protocol ``base``.
     """
+    protocols = list(protocols)
     measured = [
         run
-        for run in inputs.scores.runs
+        for run in study.scores.runs
         if extracts(run.extractor) and run.extractor != LAST_WORDS_ONLY
     ]
     covered = labels.corpora(run.corpus for run in measured if run.protocol in protocols)
@@ -200,7 +216,7 @@ def extractor_rows(
         for run in measured
         if run.protocol in shown_protocols
     }
-    for fact in inputs.systems:
+    for fact in study.systems:
         if fact["failed"] and fact["keys"]["protocol"] in shown_protocols:
             systems.add((fact["keys"]["corpus"], fact["system"], "none"))
     systems = {system for system in systems if system[0] in covered}
@@ -211,8 +227,24 @@ def extractor_rows(
         if (corpus, extractor, noise) in systems:
             run = RunKey(corpus, base, "nz", "nz", extractor, noise)
             label = labels.extractor(extractor, noise)
-            rows.append(ScoreRow(label, run, inputs.matching, labels.corpus(corpus)))
-    return rows
+            rows.append(make_row(label, run, study.matching, labels.corpus(corpus)))
+    return row_frame(rows)
+
+
+def make_row(
+    label: str, run: RunKey, matching: str, group: str = "", contest: str = ""
+) -> dict[str, str]:
+    """Return a row of a row frame; rows compete within their contest, or else their group."""
+    labels_of_row = {"row_group": group, "row": label, "contest": contest}
+    return {**labels_of_row, **run._asdict(), "matching": matching}
+
+
+def row_frame(rows: Iterable[Mapping[str, str]]) -> pd.DataFrame:
+    """Return rows as a row frame."""
+    import pandas as pd
+
+    names = [*ROW_LABELS, "contest", *RUN_KEYS, "matching"]
+    return pd.DataFrame(list(rows), columns=names, dtype=object)
 
 
 def is_extractor(name: str) -> bool:
@@ -229,15 +261,15 @@ def extracts(name: str) -> bool:
     return is_extractor(name) or (name in BASELINES and not BASELINES[name].classifier)
 
 
-def row_notes(inputs: TableInputs, rows: Iterable[ScoreRow], *protocols: str) -> list[str]:
-    """Return the notes on baselines and on systems without training among a table's rows, and those
-    that failed.
+def row_notes(inputs: TableInputs, runs: Iterable[RunKey], *protocols: str) -> list[str]:
+    """Return the notes on baselines and on systems without training among the runs of a table, and
+    those that failed.
 
     A system that failed on the test sets of the protocols may have no row.
     """
-    rows = list(rows)
-    names = dict.fromkeys(row.run.extractor for row in rows)
-    corpora = {row.run.corpus for row in rows}
+    runs = list(runs)
+    names = dict.fromkeys(run.extractor for run in runs)
+    corpora = {run.corpus for run in runs}
     found = [BASELINES[name].note for name in names if name in BASELINES]
     if found:
         found.append("Baselines are not compared with the other rows.")
@@ -352,31 +384,43 @@ def notes(cells: Iterable[Cell], matching: str | None) -> list[str]:
     return found
 
 
-# scores by kind of triple, which several tables show
+def runs_of_rows(rows: pd.DataFrame) -> list[RunKey]:
+    """Return the runs of a row frame."""
+    return [run_of(keys) for keys in rows.to_dict("records")]
 
 
-def prf_columns(
-    group: str = "", of: Callable[[RunKey], RunKey] = lambda run: run
-) -> list[ScoreColumn]:
-    """Return the columns Prec., Rec. and F1."""
-    return [ScoreColumn(label, metric, group=group, of=of) for metric, label in PRF]
+def score_columns(
+    group: str = "", *, with_strata: bool = False, only_f1: bool = False, **keys: str
+) -> pd.DataFrame:
+    """Return the columns Prec., Rec. and F1, and F1 of each kind of triple.
+
+    Args:
+        group: heading of the columns.
+        with_strata: add Entire, Partial and Unseen.
+        only_f1: leave out Prec. and Rec.
+        keys: that replace those of the rows, such as ``protocol``.
+    """
+    import pandas as pd
+
+    metrics = {"f1": PRF["f1"]} if only_f1 else PRF
+    columns = [(label, metric, "all") for metric, label in metrics.items()]
+    if with_strata:
+        columns += [(label, "f1", stratum) for stratum, label in labels.SHORT_TYPES.items()]
+    frame = pd.DataFrame(columns, columns=["column", "metric", "stratum"])
+    return frame.assign(column_group=group, **keys)
 
 
-def strata_columns(
-    group: str = "", of: Callable[[RunKey], RunKey] = lambda run: run, full: bool = True
-) -> list:
-    """Return the columns Prec., Rec. (with ``full``), F1, Entire, Partial and Unseen."""
-    columns = prf_columns(group, of)[0 if full else -1 :]
-    return columns + [
-        ScoreColumn(label, "f1", stratum, group, of)
-        for stratum, label in labels.SHORT_TYPES.items()
-    ]
+def concat_columns(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Return column frames one after the other; none gives a frame without columns."""
+    import pandas as pd
+
+    return pd.concat([score_columns().iloc[:0], *parts], ignore_index=True)
 
 
-def compared(
-    inputs: TableInputs,
+def strata_table(
+    study: TableInputs,
     caption: str,
-    columns: Sequence[ScoreColumn],
+    columns: pd.DataFrame,
     printed: Reported,
     only: str = "original",
 ) -> Table:
@@ -386,15 +430,14 @@ def compared(
     Rows are runs on the original split, which columns may replace; the augmented test set has no
     strata.
     """
-    augmented = only == "augmented"
-    rows = extractor_rows(inputs, (only,), only if augmented else "original")
-    more = [
-        "" if augmented else STRATA_NOTE,
-        NOISE_NOTE * any(row.run.noise == "noising" for row in rows),
-    ]
-    if not augmented and not inputs.scores.has_strata:
-        columns = [column for column in columns if column.stratum == "all"]
+    is_augmented = only == "augmented"
+    rows = extractor_rows(study, (only,), only if is_augmented else "original")
+    more = [] if is_augmented else [STRATA_NOTE]
+    if (rows["noise"] == "noising").any():
+        more.append(NOISE_NOTE)
+    if not is_augmented and not study.scores.has_strata:
+        columns = columns[columns["stratum"] == "all"]
         more = [NO_TRAINING_SET]
-    more += row_notes(inputs, rows, "original", only)
-    heads = ("Method", "Corpus")
-    return score_table(inputs, caption, rows, columns, *more, heads=heads, reported=printed)
+    more += row_notes(study, runs_of_rows(rows), "original", only)
+    frame = score_frame(study, rows, columns, heads=("Method", "Corpus"), reported=printed)
+    return score_table(study, caption, frame, *more)

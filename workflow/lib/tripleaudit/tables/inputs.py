@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import compress
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from tripleaudit.scoring.scores import Score
 from tripleaudit.scoring.units import sum_by_unit
 from tripleaudit.tables.cells import Cell, Column, Row, Table, needed, subject
 from tripleaudit.tables.encoders import name_in_paper
+from tripleaudit.tables.runs import RunKey, run_of
 from tripleaudit.tables.tidy import cell_frame, count_frame
 from tripleaudit.tables.unread_answers import UNREAD, UNREAD_STATUSES, UnreadAnswers
 
@@ -45,17 +46,6 @@ SHARES: Final = (*METRICS, "minea", "minea_any", "rate", "coverage")
 """Metrics of which 1 is a perfect score, also where they have no interval."""
 NEEDLE_PROTOCOLS: Final = ("needles", "needles-untouched", "iterations", "parts")
 OPTIONS: Final = ("matching", "digits", "caption", "style")
-
-
-class RunKey(NamedTuple):
-    """What is scored, without the seed."""
-
-    corpus: str
-    protocol: str
-    training: str
-    testing: str
-    extractor: str
-    noise: str = "none"
 
 
 class ScoreIndex:
@@ -620,13 +610,6 @@ def _trainings(run: RunKey) -> set[RunKey]:
     if classifier:
         found.add(run._replace(testing="", training="wz", extractor=classifier, noise="none"))
     return found
-
-
-def run_of(keys: Mapping[str, Any]) -> RunKey:
-    """Return what the keys of a row, or of counts, say was scored."""
-    return RunKey(
-        *(str(keys.get(name) or ("none" if name == "noise" else "")) for name in RunKey._fields)
-    )
 
 
 def _seed_order(seed: str) -> tuple[int, str]:

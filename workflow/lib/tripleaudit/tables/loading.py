@@ -16,11 +16,10 @@ from tripleaudit.tables.inputs import (
     UNEQUAL,
     UNFINISHED,
     UNSETTLED,
-    RunKey,
     ScoreIndex,
     TableInputs,
-    run_of,
 )
+from tripleaudit.tables.runs import RunKey, run_of
 from tripleaudit.tables.unread_answers import UnreadAnswers, count_unread
 from tripleaudit.training.convergence import RISING, verdict
 

@@ -6,7 +6,7 @@ and corrected.
 
 import csv
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from tripleaudit.core.descriptors import EXTRACTORS
@@ -52,26 +52,24 @@ def rte(
     return _printed("rte_eval", RTE_DATASETS.get(corpus), table, setting, model, variant, metric)
 
 
-def in_rte(table: int) -> Callable[[Any, Any], str | None]:
-    """Return the look-up of a cell in one of the tables 3 to 5 of rte-generalization (exact
-    matching only).
-
-    It takes the :class:`~tripleaudit.tables.grid.ScoreRow` and the
-    :class:`~tripleaudit.tables.grid.ScoreColumn`.
+def in_rte(table: int) -> Callable[[Mapping[str, Any]], str | None]:
+    """Return the look-up of a cell by its keys in one of the tables 3 to 5 of rte-generalization
+    (exact matching only).
     """
 
-    def look_up(row: Any, column: Any) -> str | None:
-        run = column.of(row.run)
-        if row.matching != "exact-string" or run.noise not in EN_VARIANTS:
+    def look_up(keys: Mapping[str, Any]) -> str | None:
+        if keys["matching"] != "exact-string" or keys["noise"] not in EN_VARIANTS:
             return None
-        metric = METRICS.get(column.metric if column.stratum == "all" else column.stratum, "")
+        stratum = keys["stratum"]
+        metric = METRICS.get(keys["metric"] if stratum == "all" else stratum, "")
+        variant = EN_VARIANTS[keys["noise"]]
         return rte(
             table,
-            run.corpus,
-            run.protocol,
+            keys["corpus"],
+            keys["protocol"],
             metric,
-            model=run.extractor,
-            variant=EN_VARIANTS[run.noise],
+            model=keys["extractor"],
+            variant=variant,
         )
 
     return look_up

@@ -10,6 +10,7 @@ from tripleaudit.scoring.counts import COLUMNS as COUNT_COLUMNS
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.scores import COLUMNS as SCORE_COLUMNS
 from tripleaudit.scoring.scores import KEYS, Score
+from tripleaudit.tables.runs import RunKey
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from tripleaudit.tables.cells import Cell
 
 RUN_KEYS: Final = tuple(key for key in KEYS if key not in ("study", "seed"))
+CELL_KEYS: Final = (*RUN_KEYS, "stratum", "matching", "metric")
+"""Keys of a cell: what was scored, and how."""
+CELL_NUMBERS: Final = ("mean", "sd", "low", "high", "seeds", "cases", "mark")
 
 
 class IndexedScores(Protocol):
@@ -77,31 +81,33 @@ def count_frame(files: Sequence[str | Path]) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(texts, "category") | dict.fromkeys(COUNT_COLUMNS, np.int64))
 
 
-def cell_frame(scores: IndexedScores) -> pd.DataFrame:
+def cell_frame(scores: ScoreIndex) -> pd.DataFrame:
     """Return the mean over seeds of every metric of every run, as fractions."""
     import pandas as pd
 
-    rows = []
-    for run in scores.runs:
-        for stratum, matching, metric in dict.fromkeys(scores.measured(run)):
-            cell = scores.cell(run, metric, stratum=stratum, matching=matching, scale=1)
-            keys = {**run._asdict(), "stratum": stratum, "matching": matching, "metric": metric}
-            numbers = {"mean": cell.value, "sd": cell.sd, "low": cell.low, "high": cell.high}
-            rows.append(
-                {**keys, **numbers, "seeds": cell.seeds, "cases": cell.cases, "mark": cell.mark}
-            )
-    columns = [
-        *RUN_KEYS,
-        "stratum",
-        "matching",
-        "metric",
-        "mean",
-        "sd",
-        "low",
-        "high",
-        "seeds",
-        "cases",
-        "mark",
+    rows = [
+        (*run, *measured) for run in scores.runs for measured in dict.fromkeys(scores.measured(run))
     ]
-    frame = pd.DataFrame(rows, columns=columns)
-    return frame.astype(dict.fromkeys(("mean", "sd", "low", "high"), float) | {"cases": "Int64"})
+    keys = pd.DataFrame(rows, columns=list(CELL_KEYS))
+    frame = pd.concat([keys, cells_at(scores, keys)], axis=1)
+    return frame.astype({"seeds": int, "cases": "Int64"})
+
+
+def cells_at(scores: ScoreIndex, keys: pd.DataFrame) -> pd.DataFrame:
+    """Return mean, deviation, interval, seeds, cases and mark for each row of keys, as fractions.
+
+    What was not measured has no mean and no mark.
+
+    Args:
+        scores: of a study.
+        keys: a frame with :data:`CELL_KEYS`.
+    """
+    import pandas as pd
+
+    rows = []
+    for *run_keys, stratum, matching, metric in keys[list(CELL_KEYS)].itertuples(index=False):
+        run = RunKey(*run_keys)
+        cell = scores.cell(run, metric, stratum=stratum, matching=matching, scale=1)
+        rows.append((cell.value, cell.sd, cell.low, cell.high, cell.seeds, cell.cases, cell.mark))
+    frame = pd.DataFrame(rows, columns=list(CELL_NUMBERS), index=keys.index)
+    return frame.astype(dict.fromkeys(("mean", "sd", "low", "high", "seeds", "cases"), float))

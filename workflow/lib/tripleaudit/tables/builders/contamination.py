@@ -16,8 +16,9 @@ from tripleaudit.scoring.significance import holm
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, Cell, Table, subject
 from tripleaudit.tables.frame_table import of_frame
-from tripleaudit.tables.grid import ScoreRow, extracts, row_notes
-from tripleaudit.tables.inputs import UNEQUAL, RunKey, TableInputs
+from tripleaudit.tables.grid import extracts, row_notes
+from tripleaudit.tables.inputs import UNEQUAL, TableInputs
+from tripleaudit.tables.runs import RunKey
 
 REARRANGED = "rearranged"
 DIFFERENCE = "Difference"
@@ -94,8 +95,7 @@ def contamination(study: TableInputs) -> Table:
         notes.append(
             f"Difference: of the {missing} test sentences without a variant nothing is in it."
         )
-    score_rows = [ScoreRow("", run, study.matching) for run in runs]
-    notes += [GAPS, *row_notes(study, score_rows, "original", "augmented")]
+    notes += [GAPS, *row_notes(study, runs, "original", "augmented")]
     caption = "F1 (%) on original test sentences and on the same sentences with other names."
     return of_frame(frame, caption, notes)
 

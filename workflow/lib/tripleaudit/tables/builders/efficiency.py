@@ -10,8 +10,9 @@ from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, Cell, Table
 from tripleaudit.tables.frame_table import of_frame
-from tripleaudit.tables.grid import ScoreRow, row_notes
-from tripleaudit.tables.inputs import RunKey, TableInputs
+from tripleaudit.tables.grid import row_notes
+from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.runs import RunKey
 
 COLUMNS = ("F1", "Sentences / s", "s / 1,000", "Money / 1,000", "Peak memory (MB)", "Device")
 NOT_TAKEN = "stored"
@@ -105,9 +106,8 @@ def efficiency(study: TableInputs) -> Table:
     )
     has_zero = any(run.testing == "wz" for _, run, _ in named_runs)
     sentences = "with zero-triple sentences" if has_zero else "of sentences with triples"
-    rows = [ScoreRow(name, run, study.matching) for name, run, _ in named_runs]
     notes = [f"F1: on the test set {sentences}, {study.matching} matching.", *NOTES]
-    notes += row_notes(study, rows, "original")
+    notes += row_notes(study, [run for _, run, _ in named_runs], "original")
     caption = "What each system takes for the sentences of the original test set, and its F1 (%)."
     return of_frame(frame, caption, notes)
 

@@ -1,8 +1,7 @@
 """``end-to-end``: extraction with and without zero-triple sentences (zero-cardinality, table 3)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 
 from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.scoring.matching import PRIMARY
@@ -11,15 +10,20 @@ from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.grid import (
     FRACTION,
     LAST_WORDS_ONLY,
-    ScoreColumn,
-    ScoreRow,
+    Keys,
+    concat_columns,
     extracts,
-    prf_columns,
-    row_in_paper,
+    keys_in_paper,
+    make_row,
+    row_frame,
     row_notes,
+    runs_of_rows,
+    score_columns,
+    score_frame,
     score_table,
 )
-from tripleaudit.tables.inputs import RunKey, TableInputs
+from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.runs import RunKey, run_of
 
 READS = ("data/reported/zero_cardinality.csv",)
 
@@ -34,127 +38,141 @@ RECALL_NOTE = (
 )
 
 
+DROPS_NOTE = (
+    "Drop NZ→WZ: F1 tested on NZ minus F1 tested on WZ. Drop NZ/NZ→WZ/WZ: F1 trained and tested on NZ minus F1 "
+    "trained and tested on WZ."
+)
+DROP = "Drop (points)"
+
+
 def rows_of(
-    inputs: TableInputs, extractors: Sequence[str], of: RunKey, group: str
-) -> list[ScoreRow]:
+    study: TableInputs, extractors: Sequence[str], base: RunKey, group: str
+) -> list[dict[str, str]]:
     """Return one row for each extractor, and ``PFN*`` under partial matching.
 
     ``PFN*`` is the extractor ``pfn-star`` where the study trains it (then in any table), else,
     behind ``PFN``, the same trainings as ``PFN``, unless the whole table matches partially.
+
+    Args:
+        study: what the table is made from.
+        extractors: names in the order of the rows.
+        base: run of which the extractor is replaced.
+        group: heading of the rows.
     """
     rows = []
+    has_own_star = LAST_WORDS_ONLY in extractors
     for extractor in extractors:
-        label, run = labels.extractor(extractor), of._replace(extractor=extractor)
+        label, run = labels.extractor(extractor), base._replace(extractor=extractor)
+        partial = make_row(label, run, PARTIAL, group, contest=f"{group} partial")
         if extractor == LAST_WORDS_ONLY:
-            rows.append(ScoreRow(label, run, PARTIAL, group, contest=f"{group} partial"))
+            rows.append(partial)
             continue
-        rows.append(ScoreRow(label, run, inputs.matching, group))
-        if (
-            extractor == PARTIAL_EXTRACTOR
-            and inputs.matching == PRIMARY
-            and LAST_WORDS_ONLY not in extractors
-        ):
-            rows.append(ScoreRow(f"{label}*", run, PARTIAL, group, contest=f"{group} partial"))
+        rows.append(make_row(label, run, study.matching, group))
+        if extractor == PARTIAL_EXTRACTOR and study.matching == PRIMARY and not has_own_star:
+            rows.append({**partial, "row": f"{label}*"})
     return rows
 
 
-def printed(row: ScoreRow, table: int, setting: str, metric: str, corpus: str = "") -> str | None:
+def printed(keys: Keys, table: int, setting: str, metric: str) -> str | None:
     """Return what a table of the paper has for a row, ``None`` where its rule of matching is
     another one.
     """
-    name, partial = row.run.extractor.rpartition("+")[2], row.matching == PARTIAL
-    if (
-        row.matching not in (PRIMARY, PARTIAL)
-        or (name in (PARTIAL_EXTRACTOR, LAST_WORDS_ONLY)) != partial
-    ):
+    name, is_partial = keys["extractor"].rpartition("+")[2], keys["matching"] == PARTIAL
+    if keys["matching"] not in (PRIMARY, PARTIAL):
         return None
-    variant = f"{'partial' if partial else 'exact'} entity match"
-    return reported.cardinality(
-        table, corpus or row.run.corpus, setting, metric, model=name, variant=variant
-    )
+    if (name in (PARTIAL_EXTRACTOR, LAST_WORDS_ONLY)) != is_partial:
+        return None
+    variant = f"{'partial' if is_partial else 'exact'} entity match"
+    return reported.cardinality(table, keys["corpus"], setting, metric, model=name, variant=variant)
 
 
-def end_to_end(inputs: TableInputs) -> Table:
+def end_to_end(study: TableInputs) -> Table:
     """Build from scores on the original protocol.
 
     The last two columns are drops of F1 in percentage points: from NZ to WZ testing of the same
     extractor, and, in WZ rows, from the usual evaluation (NZ training and testing) to the realistic
     one (WZ training and testing).
     """
+    rows = row_frame(_rows(study))
+    columns = concat_columns(
+        score_columns(f"Test {label}", testing=testing)
+        for testing, label in labels.SETTINGS.items()
+    )
+    heads = ("Model", "Training")
+    frame = score_frame(study, rows, columns, heads=heads, unit=FRACTION, reported=_reported)
+    keys = rows.to_dict("records")
+    frame[DROP, "NZ→WZ"] = [_drop(study, row) for row in keys]
+    frame[DROP, "NZ/NZ→WZ/WZ"] = [_realistic_drop(study, row) for row in keys]
+    more = [f"{labels.SETTINGS_NOTE} {RECALL_NOTE}", DROPS_NOTE]
+    if has_partial_rows(rows["row"]):
+        more.append(PARTIAL_NOTE)
+    more += row_notes(study, runs_of_rows(rows), "original")
+    caption = (
+        "End-to-end extraction with and without zero-triple sentences in training and testing."
+    )
+    return score_table(study, caption, frame, *more)
+
+
+def has_partial_rows(names: Iterable[str]) -> bool:
+    """Return whether some row is matched partially, by the labels of the rows."""
+    return any(name.endswith("*") for name in names)
+
+
+def _rows(study: TableInputs) -> list[dict[str, str]]:
+    """Return the rows of each corpus: trained without and with zero-triple sentences, then not
+    trained.
+    """
     runs = [
         run
-        for run in inputs.scores.runs
+        for run in study.scores.runs
         if run.protocol == "original"
         and extracts(run.extractor)
         and "wz" in (run.training, run.testing)
     ]
     rows = []
     for corpus in labels.corpora(run.corpus for run in runs):
-        found = [run.extractor for run in runs if run.corpus == corpus]
-        lost = [
+        measured = [run.extractor for run in runs if run.corpus == corpus]
+        failed = [
             fact["system"]
-            for fact in inputs.systems
+            for fact in study.systems
             if fact["failed"] and fact["keys"]["corpus"] == corpus
         ]
-        names = labels.ordered([*found, *lost], labels.cardinality_order())
-        groups = [
-            (training, f"trained {setting}", False) for training, setting in labels.SETTINGS.items()
-        ]
-        for training, how, untrained in (*groups, ("nz", "not trained", True)):
-            mine = [name for name in names if (name in inputs.untrained) == untrained]
-            run = RunKey(corpus, "original", training, "", "")
-            rows += rows_of(inputs, mine, run, f"{labels.corpus(corpus)}, {how}")
-    columns = [
-        column
-        for testing, label in labels.SETTINGS.items()
-        for column in prf_columns(f"Test {label}", partial(RunKey._replace, testing=testing))
-    ]
-    columns += [
-        ScoreColumn("NZ→WZ", group="Drop (points)", cell=partial(_drop, inputs)),
-        ScoreColumn("NZ/NZ→WZ/WZ", group="Drop (points)", cell=partial(_realistic_drop, inputs)),
-    ]
-    return score_table(
-        inputs,
-        "End-to-end extraction with and without zero-triple sentences in training and testing.",
-        rows,
-        columns,
-        f"{labels.SETTINGS_NOTE} {RECALL_NOTE}",
-        "Drop NZ→WZ: F1 tested on NZ minus F1 tested on WZ. Drop NZ/NZ→WZ/WZ: F1 trained and tested on NZ minus F1 "
-        "trained and tested on WZ.",
-        PARTIAL_NOTE * any(row.label.endswith("*") for row in rows),
-        *row_notes(inputs, rows, "original"),
-        heads=("Model", "Training"),
-        unit=FRACTION,
-        reported=_reported_end_to_end,
-    )
+        names = labels.ordered([*measured, *failed], labels.cardinality_order())
+        trained = [name for name in names if name not in study.untrained]
+        untrained = [name for name in names if name in study.untrained]
+        for training, setting in labels.SETTINGS.items():
+            base = RunKey(corpus, "original", training, "", "")
+            rows += rows_of(study, trained, base, f"{labels.corpus(corpus)}, trained {setting}")
+        base = RunKey(corpus, "original", "nz", "", "")
+        rows += rows_of(study, untrained, base, f"{labels.corpus(corpus)}, not trained")
+    return rows
 
 
-def _reported_end_to_end(row: ScoreRow, column: ScoreColumn) -> str | None:
-    run = column.of(row.run)
-    setting = f"train {run.training.upper()} / test {run.testing.upper()}"
-    return printed(row, 3, setting, reported.METRICS[column.metric])
+def _reported(keys: Keys) -> str | None:
+    setting = f"train {keys['training'].upper()} / test {keys['testing'].upper()}"
+    return printed(keys, 3, setting, reported.METRICS[keys["metric"]])
 
 
-def _drop(inputs: TableInputs, row: ScoreRow, column: ScoreColumn) -> Cell:
-    nz, wz = (row.run._replace(testing=testing) for testing in ("nz", "wz"))
-    drop = inputs.scores.difference(nz, wz, matching=row.matching)
-    setting = f"train {row.run.training.upper()} / test NZ vs WZ"
-    return replace(
-        drop, reported=printed(row_in_paper(inputs, row, column), 3, setting, "F1_drop_points")
-    )
+def _drop(study: TableInputs, keys: Keys) -> Cell:
+    run = run_of(keys)
+    nz, wz = (run._replace(testing=testing) for testing in ("nz", "wz"))
+    drop = study.scores.difference(nz, wz, matching=keys["matching"])
+    setting = f"train {run.training.upper()} / test NZ vs WZ"
+    paper = printed(keys_in_paper(study, keys), 3, setting, "F1_drop_points")
+    return replace(drop, reported=paper)
 
 
-def _realistic_drop(inputs: TableInputs, row: ScoreRow, column: ScoreColumn) -> Cell:
-    if row.run.training != "wz":
+def _realistic_drop(study: TableInputs, keys: Keys) -> Cell:
+    run = run_of(keys)
+    if run.training != "wz":
         return Cell(text="")
     usual, realistic = (
-        row.run._replace(training=setting, testing=setting) for setting in ("nz", "wz")
+        run._replace(training=setting, testing=setting) for setting in labels.SETTINGS
     )
-    drop = inputs.scores.difference(usual, realistic, matching=row.matching)
+    drop = study.scores.difference(usual, realistic, matching=keys["matching"])
     setting = "train NZ / test NZ vs train WZ / test WZ"
-    return replace(
-        drop, reported=printed(row_in_paper(inputs, row, column), 3, setting, "F1_drop_points")
-    )
+    paper = printed(keys_in_paper(study, keys), 3, setting, "F1_drop_points")
+    return replace(drop, reported=paper)
 
 
 TRAINED = {"nz": "without zeros", "wz": "with zeros"}

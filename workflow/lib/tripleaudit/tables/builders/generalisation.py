@@ -1,5 +1,6 @@
 """The tables about other test sets than the original one (rte-generalization, tables 3 to 5)."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -8,98 +9,115 @@ from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.grid import (
     STRATA_NOTE,
-    ScoreColumn,
-    ScoreRow,
-    compared,
+    Keys,
+    concat_columns,
     extractor_rows,
-    prf_columns,
+    make_row,
+    row_frame,
     row_notes,
+    runs_of_rows,
+    score_columns,
+    score_frame,
     score_table,
-    strata_columns,
+    strata_table,
 )
-from tripleaudit.tables.inputs import RunKey, TableInputs
+from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.runs import RunKey, run_of
 
 READS = ("data/reported/rte_eval.csv",)
 
 
-def rearranged(inputs: TableInputs) -> Table:
+CHANGE_NOTE = "+EN: trained with Entity Noising; in parentheses the change against the row without."
+
+
+def rearranged(study: TableInputs) -> Table:
     """Each extractor is trained and tested on either split."""
-    columns = strata_columns("Original") + strata_columns(
-        "Rearranged", partial(RunKey._replace, protocol="rearranged")
+    columns = concat_columns(
+        [
+            score_columns("Original", with_strata=True),
+            score_columns("Rearranged", with_strata=True, protocol="rearranged"),
+        ]
     )
     caption = "Results (%) on the original and the rearranged data sets."
-    return compared(inputs, caption, columns, reported.in_rte(3), "rearranged")
+    return strata_table(study, caption, columns, reported.in_rte(3), "rearranged")
 
 
-def augmented(inputs: TableInputs) -> Table:
+def augmented(study: TableInputs) -> Table:
     """Trained on the original split, tested on its augmented test set."""
     caption = "Results (%) on the augmented test sets, trained on the original split."
-    return compared(inputs, caption, prf_columns(), reported.in_rte(5), "augmented")
+    return strata_table(study, caption, score_columns(), reported.in_rte(5), "augmented")
 
 
-def sifted(inputs: TableInputs) -> Table:
+def sifted(study: TableInputs) -> Table:
     """One row for each extractor, protocol and noise setting; columns are grouped by corpus.
 
     Rows with noising carry the change against the row without; the paper prints these rows only,
     and of the others those of the original split.
     """
-    found = sorted({run.protocol for run in inputs.scores.runs if run.protocol.startswith("sift-")})
+    found = {run.protocol for run in study.scores.runs if run.protocol.startswith("sift-")}
     protocols = labels.ordered({"original", *found}, labels.protocol_order())
-    wide = extractor_rows(inputs, found)
-    corpora = dict.fromkeys(row.run.corpus for row in wide)
-    columns = [
-        column
-        for corpus in corpora
-        for column in strata_columns(
-            labels.corpus(corpus), partial(RunKey._replace, corpus=corpus), False
-        )
-    ]
-    methods = list(dict.fromkeys((row.run.extractor, row.run.noise) for row in wide))
-    rows = [
-        ScoreRow(
-            labels.extractor(protocol.capitalize(), noise),
-            RunKey("", protocol, "nz", "nz", extractor, noise),
-            inputs.matching,
-            group=labels.extractor(extractor),
-            contest=protocol,
-        )
-        for extractor in dict.fromkeys(extractor for extractor, _ in methods)
-        for protocol in protocols
-        for noise in (noise for name, noise in methods if name == extractor)
-    ]
-    return score_table(
-        inputs,
-        "F1 and type F1 (%) on the original and the overlap-sifted data sets.",
+    wide = runs_of_rows(extractor_rows(study, sorted(found)))
+    columns = concat_columns(
+        score_columns(labels.corpus(corpus), with_strata=True, only_f1=True, corpus=corpus)
+        for corpus in dict.fromkeys(run.corpus for run in wide)
+    )
+    rows = row_frame(_sifted_rows(study, wide, protocols))
+    more = [STRATA_NOTE]
+    if (rows["noise"] == "noising").any():
+        more.append(CHANGE_NOTE)
+    if len(rows) > 1:
+        more.append("The mark for the winner compares all methods on one data set.")
+    frame = score_frame(
+        study,
         rows,
         columns,
-        STRATA_NOTE,
-        "+EN: trained with Entity Noising; in parentheses the change against the row without."
-        * any(row.run.noise == "noising" for row in rows),
-        "The mark for the winner compares all methods on one data set." * (len(rows) > 1),
-        *row_notes(inputs, rows, *protocols),
         heads=("Data set", "Method"),
-        # the rows without noising are printed for the original split alone, in table 3
-        reported=lambda row, column: reported.in_rte(4 if row.run.noise == "noising" else 3)(
-            row, column
-        ),
-        change=partial(_with_change, inputs),
+        reported=_reported,
+        change=partial(_with_change, study),
     )
+    caption = "F1 and type F1 (%) on the original and the overlap-sifted data sets."
+    more += row_notes(study, runs_of_rows(rows), *protocols)
+    return score_table(study, caption, frame, *more)
 
 
-def _with_change(inputs: TableInputs, row: ScoreRow, column: ScoreColumn, cell: Cell) -> Cell:
-    run, stratum = column.of(row.run), column.stratum
+def _sifted_rows(
+    study: TableInputs, runs: Sequence[RunKey], protocols: Sequence[str]
+) -> list[dict[str, str]]:
+    """Return a row for each extractor, protocol and noise setting of some runs."""
+    rows = []
+    for extractor in dict.fromkeys(run.extractor for run in runs):
+        noises = dict.fromkeys(run.noise for run in runs if run.extractor == extractor)
+        for protocol in protocols:
+            for noise in noises:
+                label = labels.extractor(protocol.capitalize(), noise)
+                run = RunKey("", protocol, "nz", "nz", extractor, noise)
+                group = labels.extractor(extractor)
+                rows.append(make_row(label, run, study.matching, group, contest=protocol))
+    return rows
+
+
+def _reported(keys: Keys) -> str | None:
+    """Rows without noising are printed for the original split alone, in table 3."""
+    return reported.in_rte(4 if keys["noise"] == "noising" else 3)(keys)
+
+
+def _with_change(study: TableInputs, keys: Keys, cell: Cell) -> Cell:
+    """Add to a cell with Entity Noising the difference to the training without."""
+    run, stratum = run_of(keys), keys["stratum"]
     if run.noise == "none":
         return cell
-    change = inputs.scores.difference(
-        run, run._replace(noise="none"), column.metric, stratum=stratum, matching=row.matching
+    change = study.scores.difference(
+        run,
+        run._replace(noise="none"),
+        keys["metric"],
+        stratum=stratum,
+        matching=keys["matching"],
     )
     paper = None
     if cell.reported is not None:
-        metric, variant = (
-            reported.METRICS[stratum if stratum != "all" else "f1"],
-            "entity noising minus baseline",
-        )
-        model = inputs.scores.as_in_paper(run).extractor
+        metric = reported.METRICS["f1" if stratum == "all" else stratum]
+        model = study.scores.as_in_paper(run).extractor
+        variant = "entity noising minus baseline"
         paper = reported.rte(4, run.corpus, run.protocol, metric, model=model, variant=variant)
     # the change rests on both trainings
     return replace(cell, change=change.value, reported_change=paper, mark=change.mark or cell.mark)

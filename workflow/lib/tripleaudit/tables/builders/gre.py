@@ -13,8 +13,9 @@ from typing import NamedTuple
 from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Column, Row, Table
-from tripleaudit.tables.grid import ScoreRow, row_notes
-from tripleaudit.tables.inputs import RunKey, TableInputs
+from tripleaudit.tables.grid import row_notes
+from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.runs import RunKey
 
 READS = ("data/reported/genres.csv",)
 
@@ -234,7 +235,7 @@ def _cell(
 
 
 def _notes_on_systems(inputs: TableInputs, runs: Iterable[RunKey]) -> list[str]:
-    queried = [ScoreRow("", run, "") for run in runs if parts(run)[1] == "system"]
+    queried = [run for run in runs if parts(run)[1] == "system"]
     return row_notes(inputs, queried, "original")
 
 

@@ -30,7 +30,8 @@ from tripleaudit.tables.builders.gre import (
     runs_of,
 )
 from tripleaudit.tables.cells import Cell, Row, Table
-from tripleaudit.tables.inputs import RunKey, TableInputs
+from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.runs import RunKey
 
 READS = ("data/reported/genres.csv",)
 

@@ -5,38 +5,36 @@ table has what the choice of a rule changes.
 """
 
 from tripleaudit.core.descriptors import MATCHINGS, TableSpec
-from tripleaudit.tables.cells import Cell, Table
+from tripleaudit.tables.cells import Table
 from tripleaudit.tables.grid import (
     SETS_NOTE,
-    ScoreColumn,
-    ScoreRow,
+    concat_columns,
     extractor_rows,
     row_notes,
+    runs_of_rows,
+    score_columns,
+    score_frame,
     score_table,
 )
 from tripleaudit.tables.inputs import TableInputs
 
 
-def matching_rules(inputs: TableInputs) -> Table:
+def matching_rules(study: TableInputs) -> Table:
     """Build from the scores on the original test sets of sentences with triples."""
-    rows = extractor_rows(inputs, ("original",))
-    measured = {rule for row in rows for rule in inputs.scores.matchings(row.run)}
+    rows = extractor_rows(study, ("original",))
+    runs = runs_of_rows(rows)
+    measured = {rule for run in runs for rule in study.scores.matchings(run)}
     rules = [rule for rule in MATCHINGS if rule in measured]
-
-    def cell(row: ScoreRow, column: ScoreColumn) -> Cell:
-        return inputs.scores.cell(row.run, "f1", matching=column.label, digits=inputs.digits(1))
-
-    return score_table(
-        inputs,
-        "F1 (%) on the original test sets by rule about when a triple is correct.",
-        rows,
-        [ScoreColumn(rule, cell=cell) for rule in rules],
-        SETS_NOTE,
-        *(f"{rule}: {MATCHINGS[rule].note}" for rule in rules),
-        *row_notes(inputs, rows, "original"),
-        heads=("Method", "Corpus"),
-        ruled=False,
+    columns = concat_columns(
+        score_columns(only_f1=True, matching=rule).assign(column=rule) for rule in rules
     )
+    # no row competes with another: the table compares rules
+    rows = rows.assign(contest=[str(number) for number in range(len(rows))])
+    frame = score_frame(study, rows, columns, heads=("Method", "Corpus"))
+    caption = "F1 (%) on the original test sets by rule about when a triple is correct."
+    rule_notes = [f"{rule}: {MATCHINGS[rule].note}" for rule in rules]
+    more = [SETS_NOTE, *rule_notes, *row_notes(study, runs, "original")]
+    return score_table(study, caption, frame, *more, ruled=False)
 
 
 MATCHING_RULES = TableSpec(

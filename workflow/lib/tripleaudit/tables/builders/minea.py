@@ -7,7 +7,8 @@ from functools import partial
 from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.core.files import read_jsonl
 from tripleaudit.tables.cells import GAP, MIN_CASES, SMALL, Cell, Column, Row, Table, subject
-from tripleaudit.tables.inputs import RunKey, TableInputs
+from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.runs import RunKey
 
 SMALL_NOTE = f"{SMALL}: of fewer than {MIN_CASES} needles, which is too few for a conclusion."
 STATUSES = ("ok", "repaired", "truncated", "empty", "refused", "failed")

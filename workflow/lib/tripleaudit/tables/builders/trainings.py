@@ -12,8 +12,9 @@ from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, Cell, Table, subject
 from tripleaudit.tables.encoders import UNKNOWN, describe_encoder
 from tripleaudit.tables.frame_table import of_frame
-from tripleaudit.tables.inputs import UNFINISHED, UNSETTLED, RunKey, TableInputs
+from tripleaudit.tables.inputs import UNFINISHED, UNSETTLED, TableInputs
 from tripleaudit.tables.loading import ended, trainings_of
+from tripleaudit.tables.runs import RunKey
 from tripleaudit.training.convergence import CONVERGED, FEWEST, FLAT, MARGIN, RISE, RISING, pace
 
 COLUMNS: Final = (

@@ -2,26 +2,31 @@
 4 and 5).
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from statistics import fmean
 
 from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.scoring.rows import split_two_step, two_step_name
 from tripleaudit.scoring.scores import CLASSIFICATION
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.builders.end_to_end import PARTIAL_NOTE, printed, rows_of
+from tripleaudit.tables.builders.end_to_end import PARTIAL_NOTE, has_partial_rows, printed, rows_of
 from tripleaudit.tables.cells import Cell, Table, subject
 from tripleaudit.tables.grid import (
     FRACTION,
-    ScoreColumn,
-    ScoreRow,
-    prf_columns,
-    row_in_paper,
+    Keys,
+    concat_columns,
+    keys_in_paper,
+    make_row,
+    row_frame,
     row_notes,
+    runs_of_rows,
+    score_columns,
+    score_frame,
     score_table,
 )
-from tripleaudit.tables.inputs import RunKey, TableInputs
+from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.runs import RunKey, run_of
 
 READS = ("data/reported/zero_cardinality.csv",)
 
@@ -38,146 +43,142 @@ PAID_NOTE = (
 )
 
 
-def zcc(inputs: TableInputs) -> Table:
+ZCC_NOTES = (
+    "Precision, recall and F1 of the class “has triples”, trained and tested with zero-triple sentences (WZ).",
+    "MCML: multi-class multi-label over the relations; a sentence passes if any relation does.",
+)
+TRAINING_NOTE = "Extractors are trained on sentences with triples (NZ), the classifier on all (WZ)."
+CHANGE_NOTE = (
+    "Change: F1 minus the F1 of the same extractor trained end to end on WZ, in percentage points (the column "
+    "that the paper heads with %)"
+)
+UNTRAINED_CHANGE_NOTE = "; of a system without training, minus its own F1 without a classifier."
+
+
+def zcc(study: TableInputs) -> Table:
     """Build from scores of the classifiers, trained and tested on WZ."""
-    index = inputs.scores
-    runs = [run for run in index.runs if CLASSIFICATION in index.matchings(run)]
-    corpora = labels.corpora(run.corpus for run in runs)
+    runs = [run for run in study.scores.runs if CLASSIFICATION in study.scores.matchings(run)]
     classifiers = labels.ordered((run.extractor for run in runs), labels.cardinality_order())
-    rows = [
-        ScoreRow(labels.extractor(name), RunKey("", "original", "wz", "wz", name), CLASSIFICATION)
+    rows = row_frame(
+        make_row(labels.extractor(name), RunKey("", "original", "wz", "wz", name), CLASSIFICATION)
         for name in classifiers
-    ]
-    columns = [
-        column
-        for corpus in corpora
-        for column in prf_columns(labels.corpus(corpus), partial(RunKey._replace, corpus=corpus))
-    ]
-    return score_table(
-        inputs,
-        "The zero-cardinality classifier (ZCC): does a sentence have triples?",
-        rows,
-        columns,
-        "Precision, recall and F1 of the class “has triples”, trained and tested with zero-triple sentences (WZ).",
-        "MCML: multi-class multi-label over the relations; a sentence passes if any relation does.",
-        *row_notes(inputs, rows, "original"),
-        heads=("Classifier", ""),
-        ruled=False,
-        unit=FRACTION,
-        reported=_reported_zcc,
     )
+    corpora = labels.corpora(run.corpus for run in runs)
+    columns = concat_columns(
+        score_columns(labels.corpus(corpus), corpus=corpus) for corpus in corpora
+    )
+    heads = ("Classifier", "")
+    frame = score_frame(study, rows, columns, heads=heads, unit=FRACTION, reported=_reported_zcc)
+    caption = "The zero-cardinality classifier (ZCC): does a sentence have triples?"
+    more = [*ZCC_NOTES, *row_notes(study, runs_of_rows(rows), "original")]
+    return score_table(study, caption, frame, *more, ruled=False)
 
 
-def _reported_zcc(row: ScoreRow, column: ScoreColumn) -> str | None:
-    run, metric = column.of(row.run), reported.METRICS[column.metric]
-    kind = "zero-cardinality classification"
+def _reported_zcc(keys: Keys) -> str | None:
+    metric, kind = reported.METRICS[keys["metric"]], "zero-cardinality classification"
+    setting = "train WZ / test WZ"
     return reported.cardinality(
-        4, run.corpus, "train WZ / test WZ", metric, model=run.extractor, variant=kind
+        4, keys["corpus"], setting, metric, model=keys["extractor"], variant=kind
     )
 
 
-def two_step(inputs: TableInputs) -> Table:
+def two_step(study: TableInputs) -> Table:
     """Build from scores of two-step extraction on WZ test sets, with the change against
     end-to-end WZ training.
     """
-    runs = [run for run in inputs.scores.runs if split_two_step(run.extractor)[0]]
+    runs = [run for run in study.scores.runs if split_two_step(run.extractor)[0]]
+    rows = row_frame(_two_step_rows(study, runs))
+    alone = [run._replace(extractor=split_two_step(run.extractor)[1]) for run in runs_of_rows(rows)]
+    has_untrained = any(run.extractor in study.untrained for run in alone)
+    costs = [study.scores.values(run, "all", "", "money_ungated") for run in runs]
+    is_paid = has_untrained and any(costs)
+    saved: Sequence[str] = SAVED[:1] if has_untrained else ()
+    if is_paid:
+        saved = SAVED
     corpora = labels.corpora(run.corpus for run in runs)
-    pairs = [split_two_step(run.extractor) for run in runs]
-    rows: list[ScoreRow] = []
-    for classifier in labels.ordered((one for one, _ in pairs), labels.cardinality_order()):
-        found = labels.ordered(
-            (name for one, name in pairs if one == classifier), labels.cardinality_order()
-        )
-        for row in rows_of(
-            inputs, found, RunKey("", "original", "nz", "wz", ""), labels.extractor(classifier)
-        ):
-            name = two_step_name(classifier, row.run.extractor)
-            rows.append(replace(row, run=row.run._replace(extractor=name)))
-    untrained = any(split_two_step(row.run.extractor)[1] in inputs.untrained for row in rows)
-    paid = untrained and any(inputs.scores.values(run, "all", "", "money_ungated") for run in runs)
-    saved = SAVED if paid else SAVED[:1] if untrained else ()
-    columns = []
+    columns = concat_columns(
+        score_columns(labels.corpus(corpus), corpus=corpus) for corpus in corpora
+    )
+    heads = ("Model", "Classifier")
+    scores = score_frame(study, rows, columns, heads=heads, unit=FRACTION, reported=_reported_f1)
+    order = []
     for corpus in corpora:
-        group, of = labels.corpus(corpus), partial(RunKey._replace, corpus=corpus)
-        columns += prf_columns(group, of)
-        columns.append(ScoreColumn(CHANGE, group=group, of=of, cell=partial(_change, inputs)))
-        columns += [
-            ScoreColumn(label, group=group, of=of, cell=partial(_saved, inputs)) for label in saved
+        group = labels.corpus(corpus)
+        keys = [{**row, "corpus": corpus} for row in rows.to_dict("records")]
+        order += [column for column in scores if column[0] == group]
+        scores[group, CHANGE] = [_change(study, row) for row in keys]
+        for column in saved:
+            scores[group, column] = [_saved(study, row, column) for row in keys]
+        order += [(group, column) for column in (CHANGE, *saved)]
+    more = [TRAINING_NOTE, CHANGE_NOTE + (UNTRAINED_CHANGE_NOTE if has_untrained else ".")]
+    if has_partial_rows(rows["row"]):
+        more.append(PARTIAL_NOTE)
+    if has_untrained:
+        more.append(SAVED_NOTE)
+    if is_paid:
+        more.append(PAID_NOTE)
+    more += row_notes(study, alone, "original")
+    caption = "Two-step extraction on WZ test sets: a sentence passes the classifier, or nothing is extracted."
+    return score_table(study, caption, scores[order], *more)
+
+
+def _two_step_rows(study: TableInputs, runs: Sequence[RunKey]) -> list[dict[str, str]]:
+    """Return the rows of each classifier."""
+    pairs = [split_two_step(run.extractor) for run in runs]
+    rows = []
+    for classifier in labels.ordered((gate for gate, _ in pairs), labels.cardinality_order()):
+        extractors = [extractor for gate, extractor in pairs if gate == classifier]
+        names = labels.ordered(extractors, labels.cardinality_order())
+        base = RunKey("", "original", "nz", "wz", "")
+        rows += [
+            {**row, "extractor": two_step_name(classifier, row["extractor"])}
+            for row in rows_of(study, names, base, labels.extractor(classifier))
         ]
-    return score_table(
-        inputs,
-        "Two-step extraction on WZ test sets: a sentence passes the classifier, or nothing is extracted.",
-        rows,
-        columns,
-        "Extractors are trained on sentences with triples (NZ), the classifier on all (WZ).",
-        "Change: F1 minus the F1 of the same extractor trained end to end on WZ, in percentage points (the column "
-        "that the paper heads with %)"
-        + (
-            "; of a system without training, minus its own F1 without a classifier."
-            if untrained
-            else "."
-        ),
-        PARTIAL_NOTE * any(row.label.endswith("*") for row in rows),
-        SAVED_NOTE * untrained,
-        PAID_NOTE * paid,
-        *row_notes(inputs, [_alone(row) for row in rows], "original"),
-        heads=("Model", "Classifier"),
-        unit=FRACTION,
-        reported=lambda row, column: _paper_two_step(row, column, reported.METRICS[column.metric]),
-    )
+    return rows
 
 
-def _paper_two_step(row: ScoreRow, column: ScoreColumn, metric: str) -> str | None:
-    head, corpus = (
-        PAPER_HEADS.get(split_two_step(row.run.extractor)[0], ""),
-        column.of(row.run).corpus,
-    )
-    return printed(
-        row, 5, f"two-step: {head} classifier, extractor trained NZ, test WZ", metric, corpus
-    )
+def _reported_f1(keys: Keys) -> str | None:
+    return _paper_two_step(keys, reported.METRICS[keys["metric"]])
 
 
-def _alone(row: ScoreRow) -> ScoreRow:
-    """Return the row of the extractor or system without its classifier."""
-    return replace(row, run=row.run._replace(extractor=split_two_step(row.run.extractor)[1]))
+def _paper_two_step(keys: Keys, metric: str) -> str | None:
+    head = PAPER_HEADS.get(split_two_step(keys["extractor"])[0], "")
+    setting = f"two-step: {head} classifier, extractor trained NZ, test WZ"
+    return printed(keys, 5, setting, metric)
 
 
-def _saved(inputs: TableInputs, row: ScoreRow, column: ScoreColumn) -> Cell:
+def _saved(study: TableInputs, keys: Keys, column: str) -> Cell:
     """Return what remains to be queried after the classifier: of the sentences, of the money, or
     the share saved.
     """
-    run = column.of(row.run)
-    cases = inputs.scores.cases(run, "all", row.matching)
+    run, matching = run_of(keys), keys["matching"]
+    cases = study.scores.cases(run, "all", matching)
     passed, paid, whole = (
-        list(inputs.scores.values(run, "all", "", name).values())
+        list(study.scores.values(run, "all", "", name).values())
         for name in ("let_through", "money", "money_ungated")
     )
     if not cases or not passed:
         return Cell()
-    classifier = run._replace(
-        training="wz", extractor=split_two_step(run.extractor)[0], noise="none"
-    )
-    of, mark = (
-        subject(run._asdict(), matching=row.matching, metric="let_through"),
-        inputs.scores.mark(classifier),
-    )
-    if column.label == SAVED[0]:
+    gate = split_two_step(run.extractor)[0]
+    mark = study.scores.mark(run._replace(training="wz", extractor=gate, noise="none"))
+    of = subject(run._asdict(), matching=matching, metric="let_through")
+    if column == SAVED[0]:
         return Cell(100 * fmean(passed) / cases, 1, mark=mark, of=of)
     if not paid or not fmean(whole):
         return Cell()
-    if column.label == SAVED[1]:
+    if column == SAVED[1]:
         return Cell(1000 * fmean(paid) / cases, 4, mark=mark, of=of)
     return Cell(100 * (1 - fmean(paid) / fmean(whole)), 1, mark=mark, of=of)
 
 
-def _change(inputs: TableInputs, row: ScoreRow, column: ScoreColumn) -> Cell:
-    run = column.of(row.run)
+def _change(study: TableInputs, keys: Keys) -> Cell:
+    run = run_of(keys)
     alone = split_two_step(run.extractor)[1]
-    end_to_end = run._replace(training="nz" if alone in inputs.untrained else "wz", extractor=alone)
-    gain = inputs.scores.difference(run, end_to_end, matching=row.matching, digits=2)
-    return replace(
-        gain, reported=_paper_two_step(row_in_paper(inputs, row, column), column, "F1_gain_points")
-    )
+    training = "nz" if alone in study.untrained else "wz"
+    end_to_end = run._replace(training=training, extractor=alone)
+    gain = study.scores.difference(run, end_to_end, matching=keys["matching"], digits=2)
+    paper = _paper_two_step(keys_in_paper(study, keys), "F1_gain_points")
+    return replace(gain, reported=paper)
 
 
 ZCC = TableSpec(

@@ -4,31 +4,25 @@ Two files define its numbers: ``grid`` selects and marks the cells, ``inputs`` c
 and intervals.
 """
 
-from functools import partial
-
 from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.tables import reported
 from tripleaudit.tables.cells import Table
-from tripleaudit.tables.grid import compared, strata_columns
-from tripleaudit.tables.inputs import RunKey, TableInputs
+from tripleaudit.tables.grid import score_columns, strata_table
+from tripleaudit.tables.inputs import TableInputs
 
 READS = ("data/reported/rte_eval.csv",)
 
 
-def type_f1(inputs: TableInputs) -> Table:
+def type_f1(study: TableInputs) -> Table:
     """The original split, or the rearranged one where a study trains on that alone.
 
     The paper's baseline rows of table 2 recur in table 3, which has those with noising too.
     """
-    split = (
-        "original"
-        if any(run.protocol == "original" for run in inputs.scores.runs)
-        else "rearranged"
-    )
-    columns = strata_columns("", partial(RunKey._replace, protocol=split), full=False)
-    return compared(
-        inputs, f"F1 and type F1 (%) on the {split} test sets.", columns, reported.in_rte(3), split
-    )
+    has_original = any(run.protocol == "original" for run in study.scores.runs)
+    split = "original" if has_original else "rearranged"
+    columns = score_columns(with_strata=True, only_f1=True, protocol=split)
+    caption = f"F1 and type F1 (%) on the {split} test sets."
+    return strata_table(study, caption, columns, reported.in_rte(3), split)
 
 
 TYPE_F1 = TableSpec(

@@ -1,49 +1,67 @@
 """``unseen-relations``: who extracts triples of relations that no training sentence has."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tripleaudit.core.descriptors import EXTRACTORS, Headline, TableSpec
 from tripleaudit.protocols.unseen_relations import NAME
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables.cells import Cell, Table, subject
 from tripleaudit.tables.grid import (
-    ScoreColumn,
-    ScoreRow,
+    Keys,
     extractor_rows,
-    prf_columns,
     row_notes,
+    runs_of_rows,
+    score_columns,
+    score_frame,
     score_table,
 )
 from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.runs import run_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CANNOT = "0: cannot name them"
 
 
-def unseen_relations(inputs: TableInputs) -> Table:
+NOTES = (
+    "Training and validation sentences with a held-out relation are left out; gold are the held-out triples of the "
+    "test sentences that have any. Systems are given the held-out relations and no others, by name or, where the "
+    "study describes them, by description.",
+)
+CANNOT_NOTE = (
+    "Cannot name them: relations are weights of the trained system, so that it scores 0 by construction; it was "
+    "not run."
+)
+
+
+def unseen_relations(study: TableInputs) -> Table:
     """Every system of the study; what was trained on its relations as weights has zeros without
     being run.
     """
-    rows = _rows(inputs)
-    named = [row for row in rows if _can_name(row.run.extractor)]
-    return score_table(
-        inputs,
-        "Results (%) on triples of relations that were held out of training.",
-        rows,
-        prf_columns(),
-        "Training and validation sentences with a held-out relation are left out; gold are the held-out triples of the "
-        "test sentences that have any. Systems are given the held-out relations and no others, by name or, where the "
-        "study describes them, by description.",
-        "Cannot name them: relations are weights of the trained system, so that it scores 0 by construction; it was "
-        "not run." * (len(named) < len(rows)),
-        *row_notes(inputs, named, NAME),
-        heads=("System", "Corpus"),
-        change=_of_who_cannot,
-    )
+    rows = _rows(study)
+    runs = runs_of_rows(rows)
+    named = [run for run in runs if _can_name(run.extractor)]
+    more = [*NOTES]
+    if len(named) < len(runs):
+        more.append(CANNOT_NOTE)
+    more += row_notes(study, named, NAME)
+    heads = ("System", "Corpus")
+    frame = score_frame(study, rows, score_columns(), heads=heads, change=_zero_by_construction)
+    caption = "Results (%) on triples of relations that were held out of training."
+    return score_table(study, caption, frame, *more)
 
 
-def _of_who_cannot(row: ScoreRow, column: ScoreColumn, cell: Cell) -> Cell:
-    if _can_name(row.run.extractor):
+def _zero_by_construction(keys: Keys, cell: Cell) -> Cell:
+    """Replace the cells of systems that cannot name the relations."""
+    if _can_name(keys["extractor"]):
         return cell
-    of = subject(row.run._asdict(), matching=row.matching, metric="f1")
-    return Cell(text=CANNOT, of=of) if column.metric == "f1" else Cell(text="0")
+    if keys["metric"] != "f1":
+        return Cell(text="0")
+    of = subject(run_of(keys)._asdict(), matching=keys["matching"], metric="f1")
+    return Cell(text=CANNOT, of=of)
 
 
 def _can_name(extractor: str) -> bool:
@@ -53,23 +71,20 @@ def _can_name(extractor: str) -> bool:
     )
 
 
-def _rows(inputs: TableInputs) -> list[ScoreRow]:
+def _rows(study: TableInputs) -> pd.DataFrame:
     """One row for each system of the corpora with the protocol; of systems that were not
     queried, none.
     """
-    rows = extractor_rows(inputs, (NAME,), NAME)
-    queried = {(run.corpus, run.extractor) for run in inputs.scores.runs if run.protocol == NAME}
-    queried |= {
-        (fact["keys"]["corpus"], fact["system"])
-        for fact in inputs.systems
-        if fact["keys"]["protocol"] == NAME
-    }
-    return [
-        row
-        for row in rows
-        if (row.run.corpus, row.run.extractor) in queried
-        or (row.run.noise == "none" and not _can_name(row.run.extractor))
-    ]
+    queried = {(run.corpus, run.extractor) for run in study.scores.runs if run.protocol == NAME}
+    for fact in study.systems:
+        if fact["keys"]["protocol"] == NAME:
+            queried.add((fact["keys"]["corpus"], fact["system"]))
+    rows = extractor_rows(study, (NAME,), NAME)
+    is_shown = []
+    for run in runs_of_rows(rows):
+        cannot_name = run.noise == "none" and not _can_name(run.extractor)
+        is_shown.append((run.corpus, run.extractor) in queried or cannot_name)
+    return rows[is_shown]
 
 
 UNSEEN_RELATIONS_TABLE = TableSpec(

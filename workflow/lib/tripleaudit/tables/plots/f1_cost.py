@@ -9,7 +9,8 @@ from typing import Any
 
 from tripleaudit.tables import labels, panels
 from tripleaudit.tables.builders.efficiency import is_stored, named, per_thousand
-from tripleaudit.tables.inputs import RunKey, TableInputs
+from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.runs import RunKey
 
 NAME = "f1-cost"
 COSTS = ("seconds", "money")

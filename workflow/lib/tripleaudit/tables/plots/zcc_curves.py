@@ -5,7 +5,8 @@ points.
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import read_json
 from tripleaudit.tables import labels, panels
-from tripleaudit.tables.inputs import RunKey, TableInputs
+from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.runs import RunKey
 
 NAME = "zcc-curves"
 
