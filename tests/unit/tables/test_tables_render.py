@@ -241,7 +241,7 @@ def test_cells_are_found_by_what_they_are_of() -> None:
 def test_a_fraction_in_percent_has_its_interval_and_two_decimals_less() -> None:
     cell = Cell(0.877, 3, sd=0.01, low=0.8, high=0.9, reported="0.9", mark="†", cases=40).percent()
     assert (cell.shown, cell.sd, cell.low, cell.high) == ("87.7", 1.0, 80.0, 90.0)
-    assert (cell.mark, cell.cases, cell.difference) == ("†", 40, None)
+    assert (cell.mark, cell.cases, cell.difference) == ("†", 40, -2.3)
 
 
 def test_all_forms_are_written(tmp_path: Path) -> None:

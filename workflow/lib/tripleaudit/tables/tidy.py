@@ -81,7 +81,7 @@ def count_frame(files: Sequence[str | Path]) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(texts, "category") | dict.fromkeys(COUNT_COLUMNS, np.int64))
 
 
-def cell_frame(scores: ScoreIndex) -> pd.DataFrame:
+def cell_frame(scores: IndexedScores) -> pd.DataFrame:
     """Return the mean over seeds of every metric of every run, as fractions."""
     import pandas as pd
 
@@ -93,7 +93,7 @@ def cell_frame(scores: ScoreIndex) -> pd.DataFrame:
     return frame.astype({"seeds": int, "cases": "Int64"})
 
 
-def cells_at(scores: ScoreIndex, keys: pd.DataFrame) -> pd.DataFrame:
+def cells_at(scores: IndexedScores, keys: pd.DataFrame) -> pd.DataFrame:
     """Return mean, deviation, interval, seeds, cases and mark for each row of keys, as fractions.
 
     What was not measured has no mean and no mark.

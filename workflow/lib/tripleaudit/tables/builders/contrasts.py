@@ -2,16 +2,21 @@
 interval and p-value.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
 
 from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import GAPS, MIN_CASES, Cell, Row, Table, subject
+from tripleaudit.tables.cells import GAPS, MIN_CASES, Cell, Table, subject
 from tripleaudit.tables.contrasts import AT_LEAST, FEW, OPEN, SIDE_KEYS, SYSTEMS, contrasts
+from tripleaudit.tables.frame_table import of_frame
 from tripleaudit.tables.frames import doubled_index
 from tripleaudit.tables.inputs import TableInputs
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 OUTCOMES_NOTE = (
     "Outcome: shown where the 95 % interval leaves 0 out and p is below 0.05; "
@@ -21,94 +26,113 @@ OUTCOMES_NOTE = (
 )
 
 
-def contrast_table(inputs: TableInputs) -> Table:
+DIFFERENCE_NOTE: Final = (
+    "Difference: with its 95 % interval over test sentences and, with several seeds, runs. Sentences are "
+    "paired where both sides read the same ones. p: of the paired randomisation test, Holm-corrected over the "
+    "systems of a contrast, or over the pairs of a test set; baselines are not counted."
+)
+VARIANTS_NOTE: Final = (
+    "Sentences with variants count once for each variant in \u201coriginal to augmented\u201d."
+)
+DOUBLED_NOTE: Final = "Doubled: the difference after twice the epochs, with the first seed."
+OTHER_PAIRS_NOTE: Final = (
+    "The frame contrasts.parquet also has the pairs of systems on the other test sets."
+)
+
+
+def contrast_table(study: TableInputs) -> Table:
     """Build from the per-sentence counts; the frame has pairs of systems on the other test sets
     as well.
     """
-    files = inputs.files.get("doubled", [])
-    doubles = doubled_index(inputs.scores, files) if files else None
-    frame = contrasts(inputs.scores, inputs.matching, doubles)
-    rows = [row for row in frame.to_dict("records") if _is_printed(row)]
-    several_corpora = len({row["corpus"] for row in rows}) > 1
-    return inputs.table(
-        "Differences of F1 (percentage points), second minus first.",
-        ["First", "Second", "Difference", "p", "Cases", *["Doubled"] * bool(files), "Outcome"],
-        [_row(row, inputs, several_corpora, bool(files)) for row in rows],
-        ("System", "Contrast"),
-        "Difference: with its 95 % interval over test sentences and, with several seeds, runs. Sentences are "
-        "paired where both sides read the same ones. p: of the paired randomisation test, Holm-corrected over the "
-        "systems of a contrast, or over the pairs of a test set; baselines are not counted.",
-        "Sentences with variants count once for each variant in \u201coriginal to augmented\u201d.",
-        OUTCOMES_NOTE,
-        bool(files) and "Doubled: the difference after twice the epochs, with the first seed.",
-        "The frame contrasts.parquet also has the pairs of systems on the other test sets.",
-        GAPS,
+    import pandas as pd
+
+    files = study.files.get("doubled", [])
+    doubles = doubled_index(study.scores, files) if files else None
+    found = contrasts(study.scores, study.matching, doubles)
+    found = found[is_printed(found)]
+    rows = found.to_dict("records")
+    name_corpora = found["corpus"].nunique() > 1
+    index = [found["contrast"].tolist(), [_label(row, name_corpora) for row in rows]]
+    frame = pd.DataFrame(
+        {
+            "First": [_side_cell(row, "first", study.digits(1)) for row in rows],
+            "Second": [_side_cell(row, "second", study.digits(1)) for row in rows],
+            "Difference": [_difference_cell(row, study.digits(1)) for row in rows],
+            "p": [Cell(_number(p_value), 4) for p_value in found["p_holm"].fillna(found["p"])],
+            "Cases": [Cell(cases, 0) for cases in found["cases"]],
+            "Doubled": [_doubled_cell(row, study.digits(1)) for row in rows],
+            "Outcome": found["outcome"].tolist(),
+        },
+        index=pd.MultiIndex.from_arrays(index, names=["Contrast", "System"]),
     )
+    notes = [DIFFERENCE_NOTE, VARIANTS_NOTE, OUTCOMES_NOTE]
+    if files:
+        notes.append(DOUBLED_NOTE)
+    else:
+        frame = frame.drop(columns="Doubled")
+    caption = "Differences of F1 (percentage points), second minus first."
+    return of_frame(frame, caption, [*notes, OTHER_PAIRS_NOTE, GAPS])
 
 
-def _is_printed(row: Mapping[str, Any]) -> bool:
-    """Leave out pairs with baselines, and pairs of systems on other test sets than the original
-    one.
+def is_printed(found: pd.DataFrame) -> pd.Series:
+    """Return which contrasts are printed: no pairs with baselines, and pairs of systems on the
+    original test set only.
     """
-    if row["contrast"] != SYSTEMS:
-        return True
-    test_set = (row["protocol_first"], row["training_first"], row["testing_first"])
-    return (
-        test_set == ("original", "nz", "nz")
-        and not {row["extractor_first"], row["extractor_second"]} & BASELINES.keys()
+    on_original = (
+        (found["protocol_first"] == "original")
+        & (found["training_first"] == "nz")
+        & (found["testing_first"] == "nz")
+    )
+    with_baseline = found[["extractor_first", "extractor_second"]].isin(list(BASELINES)).any(axis=1)
+    return (found["contrast"] != SYSTEMS) | (on_original & ~with_baseline)
+
+
+def _side_cell(row: dict[str, Any], side: str, digits: int) -> Cell:
+    """Return the F1 of one side in percent."""
+    return Cell(100 * row[side], digits, of=_subject(row, side))
+
+
+def _subject(row: dict[str, Any], side: str) -> dict[str, str]:
+    keys = {key: row[f"{key}_{side}"] for key in SIDE_KEYS if key != "stratum"}
+    return subject({"corpus": row["corpus"], **keys}, row[f"stratum_{side}"], row["matching"], "f1")
+
+
+def _difference_cell(row: dict[str, Any], digits: int) -> Cell:
+    return Cell(
+        100 * row["difference"],
+        digits,
+        low=_percent(row["low"]),
+        high=_percent(row["high"]),
+        cases=row["cases"],
+        seeds=row["seeds"],
+        mark=row["mark"],
+        of=_subject(row, "second"),
     )
 
 
-def _row(
-    row: Mapping[str, Any], inputs: TableInputs, several_corpora: bool, has_doubles: bool
-) -> Row:
-    digits = inputs.digits(1)
-    sides = [subject({"corpus": row["corpus"], **_keys(row, side)}, matching=row["matching"], metric="f1")
-             for side in ("first", "second")]  # fmt: skip
-    for side, of in zip(("first", "second"), sides, strict=True):
-        of["stratum"] = row[f"stratum_{side}"]
-    cells = [
-        Cell(100 * row[side], digits, of=of)
-        for side, of in zip(("first", "second"), sides, strict=True)
-    ]
-    difference = {
-        "low": _percent(row["low"]),
-        "high": _percent(row["high"]),
-        "mark": row["mark"],
-        "of": sides[1],
-    }
-    cells.append(
-        Cell(100 * row["difference"], digits, cases=row["cases"], seeds=row["seeds"], **difference)
-    )
-    p_value = row["p"] if row["p_holm"] is None or row["p_holm"] != row["p_holm"] else row["p_holm"]
-    cells.append(Cell(None if p_value is None or p_value != p_value else p_value, 4))
-    cells.append(Cell(row["cases"], 0))
-    if has_doubles:
-        low, high = _percent(row["low_doubled"]), _percent(row["high_doubled"])
-        cells.append(Cell(_percent(row["difference_doubled"]), digits, low=low, high=high))
-    cells.append(Cell(text=row["outcome"]))
-    return Row(_label(row, several_corpora), cells, row["contrast"])
+def _doubled_cell(row: dict[str, Any], digits: int) -> Cell:
+    low, high = _percent(row["low_doubled"]), _percent(row["high_doubled"])
+    return Cell(_percent(row["difference_doubled"]), digits, low=low, high=high)
 
 
-def _keys(row: Mapping[str, Any], side: str) -> dict[str, str]:
-    return {key: row[f"{key}_{side}"] for key in SIDE_KEYS if key != "stratum"}
-
-
-def _label(row: Mapping[str, Any], several_corpora: bool) -> str:
+def _label(row: dict[str, Any], name_corpus: bool) -> str:
     first, second = (
         labels.extractor(row[f"extractor_{side}"], row[f"noise_{side}"])
         for side in ("first", "second")
     )
-    name = (
-        first
-        if row["extractor_first"] == row["extractor_second"] and row["contrast"] != SYSTEMS
-        else f"{first} \u2192 {second}"
-    )
-    return f"{name} ({labels.corpus(row['corpus'])})" if several_corpora else name
+    is_one_system = row["extractor_first"] == row["extractor_second"] and row["contrast"] != SYSTEMS
+    name = first if is_one_system else f"{first} \u2192 {second}"
+    return f"{name} ({labels.corpus(row['corpus'])})" if name_corpus else name
+
+
+def _number(value: float | None) -> float | None:
+    """Return a number of a frame, None where it is missing."""
+    return None if value is None or value != value else value
 
 
 def _percent(value: float | None) -> float | None:
-    return None if value is None or value != value else 100 * value
+    number = _number(value)
+    return None if number is None else 100 * number
 
 
 CONTRASTS = TableSpec(

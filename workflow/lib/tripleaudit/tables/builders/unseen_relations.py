@@ -84,7 +84,7 @@ def _rows(study: TableInputs) -> pd.DataFrame:
     for run in runs_of_rows(rows):
         cannot_name = run.noise == "none" and not _can_name(run.extractor)
         is_shown.append((run.corpus, run.extractor) in queried or cannot_name)
-    return rows[is_shown]
+    return rows.loc[is_shown]
 
 
 UNSEEN_RELATIONS_TABLE = TableSpec(
