@@ -50,6 +50,45 @@ def test_entities_and_relations_are_scored_alone() -> None:
     assert result.f1 == 0 and {"Entities", "Relations"} <= set(str(result).split())
 
 
+DOCUMENT = {
+    "title": "d",
+    "sents": [["Ada", "leads", "Delta", "."], ["Lund", "owns", "Delta", "Inc", "in", "Oslo", "."]],
+    "vertexSet": [
+        [
+            {"name": "Ada", "sent_id": 0, "pos": [0, 1]},
+            {"name": "Lund", "sent_id": 1, "pos": [0, 1]},
+        ],
+        [{"name": "Delta", "sent_id": 0, "pos": [2, 3]}, {"name": "", "sent_id": 1, "pos": [2, 4]}],
+        [{"name": "Oslo", "sent_id": 1, "pos": [5, 6]}],
+    ],
+    "labels": [{"h": 0, "t": 1, "r": "leads"}, {"h": 1, "t": 2, "r": "in"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("predicted", "counts"),
+    [
+        ([("Lund", "leads", "Delta Inc")], (1, 1, 2)),
+        ([("Lund", "leads", "Delta"), ("Ada", "leads", "Delta Inc")], (1, 1, 2)),  # one fact
+        ([("Delta Inc", "in", "Oslo"), ("Ada", "leads", "Oslo")], (1, 2, 2)),
+        ([("Ada", "leads", "Oslo"), ("Lund", "leads", "Oslo")], (0, 1, 2)),
+        ([("Bo", "leads", "Delta"), ("Delta", "leads", "Ada")], (0, 2, 2)),
+    ],
+)
+def test_any_name_of_an_entity_counts_in_documents(tmp_path, predicted, counts) -> None:
+    gold, predictions = tmp_path / "dev.json", tmp_path / "predicted.jsonl"
+    gold.write_text(json.dumps([DOCUMENT]))
+    text = " ".join(token for sentence in DOCUMENT["sents"] for token in sentence)
+    predictions.write_text(json.dumps({"text": text, "triples": predicted}))
+    scores = ta.score(gold, predictions, by=["mentions"], bootstrap=0).elements["mentions"]
+    assert (scores.correct, scores.predicted, scores.gold) == counts
+
+
+def test_mentions_need_gold_that_says_which_names_are_of_one_entity() -> None:
+    with pytest.raises(UserError, match="--by mentions: the gold file does not say"):
+        ta.score(GOLD, GOLD, by=["mentions"], bootstrap=0)
+
+
 def test_ign_scores_leave_out_correct_triples_of_training() -> None:
     gold = [[("a", "r", "b"), ("c", "r", "d"), ("e", "r", "f")]]
     predictions = [[("a", "r", "b"), ("c", "r", "d"), ("x", "r", "y")]]

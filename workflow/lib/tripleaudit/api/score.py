@@ -18,6 +18,7 @@ from tripleaudit.scoring.bootstrap import METRICS
 from tripleaudit.scoring.elements import (
     entity_counts,
     ign_scores,
+    mention_counts,
     relation_counts,
     threshold_counts,
 )
@@ -31,7 +32,7 @@ from tripleaudit.scoring.why import hints
 from tripleaudit.tables.cells import Cell, Column, Row, Table
 from tripleaudit.tables.labels import TYPES
 
-PARTS: Final = ("overlap", "entities", "relations", "triples", "ign", "thresholds")
+PARTS: Final = ("overlap", "entities", "relations", "mentions", "triples", "ign", "thresholds")
 """Further scores that can be asked for."""
 COLUMNS = tuple(
     Column(label)
@@ -61,7 +62,9 @@ class ScoreResult(Result):
     overlap: dict[str, Scores] = {}
     """By the classes Normal, SEO and EPO, which may share sentences; as ``by`` asks."""
     elements: dict[str, Scores] = {}
-    """Of the ``entities`` and of the ``relations`` of each sentence alone; as ``by`` asks."""
+    """Of the ``entities`` and of the ``relations`` of each sentence alone, and of triples with any
+    name of their entities (``mentions``); as ``by`` asks.
+    """
     thresholds: dict[str, Scores] = {}
     """Of predicted triples with at least some score; as ``by`` asks."""
     ign: dict[str, float] = {}
@@ -165,7 +168,8 @@ def score(
         relations: predicted relation -> the one of the gold that it stands for; others stay as they
             are.
         by: further scores, of :data:`PARTS`: ``overlap`` (Normal, SEO and EPO sentences),
-            ``entities`` and ``relations`` (of triples, alone), ``triples`` (number of gold triples,
+            ``entities`` and ``relations`` (of triples, alone), ``mentions`` (any name of an entity
+            counts, in documents with annotated mentions), ``triples`` (number of gold triples,
             which is always there), ``ign`` (without triples of the training set), ``thresholds``
             (predicted triples by their scores).
         bootstrap: resamples of the intervals; 0: none.
@@ -249,6 +253,13 @@ def _further_parts(
         elements["entities"] = Part(entity_counts(gold, predictions, matching), everything)
     if "relations" in by:
         elements["relations"] = Part(relation_counts(gold, predictions, matching), everything)
+    if "mentions" in by:
+        if not any(sentence.names for sentence in gold):
+            raise UserError(
+                "--by mentions: the gold file does not say which names are of one entity; expected a format that does, "
+                "such as docred or pubtator"
+            )
+        elements["mentions"] = Part(mention_counts(gold, predictions, matching), everything)
     if elements:
         parts["elements"] = elements
     if "thresholds" in by:

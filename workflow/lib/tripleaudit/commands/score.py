@@ -40,7 +40,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="PARTS",
         help="further scores, such as overlap,entities,relations: overlap (Normal, SEO and EPO sentences), entities, "
-        "relations, triples (number of gold triples), ign (without triples of TRAIN), thresholds (of predicted scores)",
+        "relations, mentions (any name of an entity), triples (number of gold triples), ign (without triples of "
+        "TRAIN), thresholds (of predicted scores)",
     )
     parser.add_argument(
         "--fail-under",

@@ -9,7 +9,7 @@ import re
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -76,6 +76,7 @@ class RawSentence:
         listed: number of triples listed, where ``triples`` repeats or lacks some of them.
         left_out: what was left out or changed here, or before it in the file.
         entities: number of entities that are annotated, where the format lists them.
+        names: the names of each entity, where the format says which mentions are of one entity.
     """
 
     id: str
@@ -85,6 +86,7 @@ class RawSentence:
     listed: int | None = None
     left_out: list["LeftOut"] = field(default_factory=list)
     entities: int = 0
+    names: Sequence[Sequence[str]] = ()
 
 
 class LeftOut(NamedTuple):
@@ -190,7 +192,8 @@ class _CorpusBuilder:
         self._count(item, levels)
         self.report.spans += sum(triple.located for triple in triples)
         self.report.zero_triple_sentences += not triples
-        return Sentence(name, item.text, tuple(triples))
+        names = tuple(tuple(dict.fromkeys(group)) for group in item.names)
+        return Sentence(name, item.text, tuple(triples), names)
 
     def _unique_id(self, item: RawSentence) -> str:
         """Return the id of a sentence, with a number where one before has it."""

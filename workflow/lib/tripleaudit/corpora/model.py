@@ -76,11 +76,16 @@ class Triple:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A text and its triples; ``triples == ()`` is a sentence with zero triples."""
+    """A text and its triples; ``triples == ()`` is a sentence with zero triples.
+
+    ``names`` groups the names of one entity each, where the corpus annotates mentions of entities.
+    They are not written to files.
+    """
 
     id: str
     text: str
     triples: tuple[Triple, ...] = ()
+    names: tuple[tuple[str, ...], ...] = field(default=(), compare=False)
 
     def to_json(self) -> dict[str, Any]:
         return {

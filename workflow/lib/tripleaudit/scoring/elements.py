@@ -1,14 +1,14 @@
 """Scores of parts of triples, of confident triples, and of triples that training does not have."""
 
 import dataclasses
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from tripleaudit.core.descriptors import MATCHINGS
-from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.model import Sentence, Span
 from tripleaudit.scoring.matching import reduced, sentence_counts
 
 THRESHOLDS: Final = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -39,6 +39,48 @@ def relation_counts(
         return {rename(triple.relation) for triple in sentence.triples}
 
     return _set_counts(gold, predictions, relations)
+
+
+def mention_counts(
+    gold: Sequence[Sentence], predictions: Sequence[Sentence], matching: str
+) -> np.ndarray:
+    """Return correct, predicted and gold facts ``[sentences, 3]``, as DocRED's scorer counts them.
+
+    A fact is a relation between two entities; any of the names of an entity stands for it.
+    """
+    counts = np.zeros((len(gold), 3), dtype=np.int64)
+    for position, (right, guess) in enumerate(zip(gold, predictions, strict=True)):
+        entities = _entities_by_name(right, matching)
+        expected = {next(_facts(triple, entities)) for triple in reduced(right.triples, matching)}
+        predicted = set()
+        for triple in reduced(guess.triples, matching):
+            facts = list(_facts(triple, entities))
+            # a name may be of several entities: the correct one counts
+            correct = [fact for fact in facts if fact in expected]
+            predicted.add((correct or facts)[0])
+        counts[position] = len(expected & predicted), len(predicted), len(expected)
+    return counts
+
+
+Fact = tuple[Hashable, str, Hashable]
+
+
+def _entities_by_name(sentence: Sentence, matching: str) -> dict[Hashable, list[Hashable]]:
+    """Return the numbers of the entities that have a name, as ``matching`` compares names."""
+    reduce = MATCHINGS[matching].reduce
+    entities: dict[Hashable, list[Hashable]] = {}
+    for number, names in enumerate(sentence.names):
+        for name in {reduce(Span(None, None, name)) for name in names}:
+            entities.setdefault(name, []).append(number)
+    return entities
+
+
+def _facts(triple: Fact, entities: Mapping[Hashable, list[Hashable]]) -> Iterator[Fact]:
+    """Yield what a triple may say of entities; an unknown name is an entity of its own."""
+    subject, relation, object_ = triple
+    for first in entities.get(subject, [subject]):
+        for second in entities.get(object_, [object_]):
+            yield first, relation, second
 
 
 def _set_counts(

@@ -61,13 +61,14 @@ def _with_links(rows: Rows, occurrence: str) -> Rows:
                 links += _links_of_label(label, entities, where, occurrence)
             except UserError as error:
                 links.append(Malformed(label, str(error)))
-        row = {
-            "title": take(value, "title", str, where),
-            "tokens": [token for part in parts for token in part],
-            "links": links,
-        }
+        tokens = [token for part in parts for token in part]
+        row = {"title": take(value, "title", str, where), "tokens": tokens, "links": links}
         left_out = value.left_out if isinstance(value, Row) else []
-        yield where, Row(row, left_out, listed=len(labels))
+        names = [
+            [" ".join(map(str, tokens[mention["start"] : mention["end"]])) for mention in mentions]
+            for mentions in entities
+        ]
+        yield where, Row(row, left_out, listed=len(labels), names=names)
 
 
 def _links_of_label(

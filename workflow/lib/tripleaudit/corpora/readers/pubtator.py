@@ -54,7 +54,8 @@ class _Document:
                 pairs = pairs[:1]
             links += [{"s": first, "r": relation, "o": second} for first, second in pairs]
         row = {"id": self.name, "text": " ".join(self.parts), "links": links}
-        return Row(row, left_out, listed=len(self.relations) - len(left_out))
+        names = [[mention["text"] for mention in group] for group in self.mentions.values()]
+        return Row(row, left_out, listed=len(self.relations) - len(left_out), names=names)
 
 
 def documents(path: Path, occurrence: str = "first") -> Rows:

@@ -20,7 +20,7 @@ reads the inverse order.
 import ast
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -440,9 +440,11 @@ class Mapped:
             entities = _list(decoded(self.find(row, "entities", layout)))
         here = Arguments(self, text, offsets, entities, where)
         listed_triples = None
+        names: Sequence[Sequence[str]] = ()
         if isinstance(row, Row):
             here.left_out += row.left_out
             listed_triples = row.listed
+            names = row.names
         lists_triples = self.lists(row)
         is_rejected = lists_triples and row.get("answer") == "reject"
         if row.get("error") or is_rejected:
@@ -456,7 +458,7 @@ class Mapped:
         name = str(number if name is ABSENT or name is None else name)
         triples = [triple for item in items if (triple := here.read(item))]
         return RawSentence(
-            name, text, triples, where, listed_triples, here.left_out, len(here.entities)
+            name, text, triples, where, listed_triples, here.left_out, len(here.entities), names
         )
 
     def _triples(self, row: dict[str, Any], here: "Arguments", layout: Layout) -> list[Any]:

@@ -32,10 +32,16 @@ class Row(dict):
     """A row, and what its sentence is to have besides: fields of ``RawSentence``."""
 
     def __init__(
-        self, row: Mapping[str, Any], left_out: Iterable[LeftOut] = (), listed: int | None = None
+        self,
+        row: Mapping[str, Any],
+        left_out: Iterable[LeftOut] = (),
+        listed: int | None = None,
+        names: Sequence[Sequence[str]] = (),
     ) -> None:
         super().__init__(row)
-        self.left_out, self.listed = [*left_out], listed
+        self.left_out = [*left_out]
+        self.listed = listed
+        self.names = names
 
 
 @dataclass(frozen=True, slots=True)
