@@ -6,7 +6,6 @@ duplicates are removed and problems are counted, so that every format is treated
 """
 
 import re
-import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -149,6 +148,7 @@ class _CorpusBuilder:
 
     def __init__(self, report: CorpusReport) -> None:
         self.report = report
+        self.strings: dict[str, str] = {}  # all triples with the same name share one string
         self.texts: set[str] = set()
         self.unique: set[Strings] = set()
         self.ids: set[str] = set()
@@ -175,13 +175,15 @@ class _CorpusBuilder:
         triples: list[Triple] = []
         levels: dict[Strings, tuple[str, str]] = {}  # on which subject and object were found
         for raw_triple in item.triples:
-            subject, relation, object_, start, other_start, type_, other_type, score = raw_triple
+            _, _, _, start, other_start, type_, other_type, score = raw_triple
+            subject, relation, object_ = (
+                self.strings.setdefault(part, part) for part in raw_triple[:3]
+            )
             if not relation:
                 raise UserError(f"{item.where}: the triple {raw_triple[:3]!r} has no relation")
             subjects, subject_level = finder.spans(subject, start, type_)
             objects, object_level = finder.spans(object_, other_start, other_type)
             levels.setdefault((subject, relation, object_), (subject_level, object_level))
-            relation = sys.intern(relation)
             for first in subjects:
                 triples += [Triple(first, relation, second, score) for second in objects]
         if len(triples) > 1:
@@ -189,8 +191,12 @@ class _CorpusBuilder:
         name = self._unique_id(item)
         self._note(item, name)
         self.cut += finder.cut
+        not_in_text = self.report.triples_not_in_text
         self._count(item, levels)
-        self.report.spans += sum(triple.located for triple in triples)
+        if self.report.triples_not_in_text == not_in_text:  # all have positions
+            self.report.spans += len(triples)
+        else:
+            self.report.spans += sum(triple.located for triple in triples)
         self.report.zero_triple_sentences += not triples
         names = tuple(tuple(dict.fromkeys(group)) for group in item.names)
         return Sentence(name, item.text, tuple(triples), names)
@@ -367,14 +373,13 @@ class _Finder:
                 raise UserError(f"{where}: the span {problem}")
             if entity != entity.strip() or cuts_word(text, start, end):
                 self.cut.append(f"{where}: {entity!r}")
-            return [Span(start, end, sys.intern(entity), type_)], "given"
+            return [Span(start, end, entity, type_)], "given"
         if entity not in self.known:
             if self.occurrence == "given" and entity and entity in text:
                 raise UserError(
                     f"{where}: no position of {entity!r} is given; expected occurrence 'first' or 'all'"
                 )
             positions, level = find_spans(text, entity, every=self.occurrence == "all")
-            entity = sys.intern(entity)
             spans = [Span(start, end, entity) for start, end in positions] or [
                 Span(None, None, entity)
             ]

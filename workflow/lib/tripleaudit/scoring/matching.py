@@ -11,6 +11,7 @@ Gold and predicted triples become sets after the reduction, so duplicates count 
 and two triples that a partial rule makes equal count as one.
 """
 
+from array import array
 from collections.abc import Hashable, Sequence
 from typing import Final
 
@@ -111,6 +112,8 @@ def reduced(
     triples: Sequence[Triple], matching: str = PRIMARY
 ) -> set[tuple[Hashable, str, Hashable]]:
     """Return the triples as the set that ``matching`` compares."""
+    if matching == PRIMARY:
+        return {triple.strings for triple in triples}
     rule = MATCHINGS[matching]
     return {
         (rule.reduce(t.subject), rule.relation(t.relation), rule.reduce(t.object)) for t in triples
@@ -146,8 +149,9 @@ def sentence_counts(
     """Return correct, predicted and gold triples ``[sentences, 3]`` of the same sentences in the
     same order.
     """
-    rows = np.zeros((len(gold), 3), dtype=np.int64)
-    for row, (right, guess) in enumerate(zip(gold, predictions, strict=True)):
-        expected, found = reduced(right.triples, matching), reduced(guess.triples, matching)
-        rows[row] = len(expected & found), len(found), len(expected)
-    return rows
+    counts = array("q")
+    for right, guess in zip(gold, predictions, strict=True):
+        expected = reduced(right.triples, matching)
+        predicted = reduced(guess.triples, matching)
+        counts.extend((len(expected & predicted), len(predicted), len(expected)))
+    return np.array(counts, dtype=np.int64).reshape(-1, 3)

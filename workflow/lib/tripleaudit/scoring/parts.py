@@ -2,6 +2,7 @@
 do.
 """
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -49,23 +50,28 @@ def by_relation(
     takes several names for one, the first that the gold has stands for all; a rule that compares no
     relations has one part, ``any``.
     """
-    rows: dict[str, list[list[tuple[int, int, int]]]] = {}
-    positions: dict[str, list[int]] = {}
     write, names = MATCHINGS[matching].relation, dict[str, str]()
     for triple in (triple for side in (gold, *runs) for each in side for triple in each.triples):
         names.setdefault(write(triple.relation), triple.relation)
     names[""] = "any"
+    rows: dict[str, array[int]] = {name: array("q") for name in names.values()}
+    positions: dict[str, array[int]] = {name: array("q") for name in names.values()}
     for position, sentences in enumerate(zip(gold, *runs, strict=True)):
-        sides = [reduced(each.triples, matching) for each in sentences]
-        for relation in sorted({triple[1] for side in sides for triple in side}):
-            right, *found = ({triple for triple in side if triple[1] == relation} for side in sides)
-            counted = [(len(one & right), len(one), len(right)) for one in found]
-            rows.setdefault(names[relation], []).append(counted)
-            positions.setdefault(names[relation], []).append(position)
-    parts = {
-        relation: Part(np.array(counted, dtype=np.int64), positions[relation])
-        for relation, counted in rows.items()
-    }
+        right, *guesses = (reduced(sentence.triples, matching) for sentence in sentences)
+        relations = {triple[1] for side in (right, *guesses) for triple in side}
+        for relation in sorted(relations):
+            name = names[relation]
+            positions[name].append(position)
+            expected = {triple for triple in right if triple[1] == relation}
+            for guess in guesses:
+                predicted = {triple for triple in guess if triple[1] == relation}
+                correct = len(expected & predicted)
+                rows[name].extend((correct, len(predicted), len(expected)))
+    parts = {}
+    for name in names.values():
+        if positions[name]:
+            counts = np.array(rows[name], dtype=np.int64).reshape(-1, len(runs), 3)
+            parts[name] = Part(counts, positions[name].tolist())
 
     def rank(relation: str) -> tuple[int, str]:
         return -int(parts[relation].counts[:, 0, 2].sum()), relation
@@ -97,8 +103,10 @@ def described(
         units: of resampling, one for each sentence.
     """
     total = micro(counts)
-    by_unit = sum_by_unit(counts, units)
-    bounds = intervals(by_unit, replicates=replicates, seed=seed) if total.gold else None
+    bounds = None
+    if total.gold and replicates:
+        by_unit = sum_by_unit(counts, units)
+        bounds = intervals(by_unit, replicates=replicates, seed=seed)
     return {
         **total.to_json(),
         "sentences": total.sentences,

@@ -8,8 +8,9 @@ it concerns.
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Final
+from typing import Final, cast
 
 from tripleaudit.core.descriptors import MATCHINGS
 from tripleaudit.corpora.model import Sentence
@@ -43,10 +44,11 @@ FORGIVEN: Final[dict[str, Callable[[Strings], Strings]]] = {
     "if case, blanks and punctuation did not count (--matching normalised)": _parts(bare),
     "if the relation did not count (--matching pairs)": lambda triple: (triple[0], "", triple[2]),
 }
-ORDERS: Final = {
-    "read as subject, object, relation (--predicted-column order=sor)": (0, 2, 1),
-    "read as relation, subject, object (--predicted-column order=rso)": (1, 0, 2),
+ORDERS: Final[dict[str, Callable[[Strings], Strings]]] = {
+    "read as subject, object, relation (--predicted-column order=sor)": itemgetter(0, 2, 1),
+    "read as relation, subject, object (--predicted-column order=rso)": itemgetter(1, 0, 2),
 }
+PLAIN: Final = "as they are written"
 TURNED: Final = "with subject and object exchanged"
 _turned: Final[Callable[[Strings], Strings]] = itemgetter(2, 1, 0)
 
@@ -101,18 +103,14 @@ def _differences(
     relations: Collection[str] = (),
 ) -> tuple[list[str], int]:
     """Return what stands between the two sides, and how many triples most of it costs."""
-    right, guess = ([_strings(each, matching) for each in side] for side in (gold, predictions))
-    plain, least = _correct(right, guess), max(1, SHARE * total.gold)
-    gains = {
-        text: _correct_as_written(right, guess, write) - plain for text, write in FORGIVEN.items()
-    }
-    both_directions = (triples | set(map(_turned, triples)) for triples in guess)
-    gains[TURNED] = _correct(right, both_directions) - plain
-    for text, order in ORDERS.items():
-        reordered = (set(map(itemgetter(*order), triples)) for triples in guess)
-        gains[f"if predicted triples were {text}"] = _correct(right, reordered) - plain
+    counted = _count(_pairs(gold, predictions, matching))
+    least = max(1, SHARE * total.gold)
+    plain = counted.correct[PLAIN]
+    gains = {text: counted.correct[text] - plain for text in (*FORGIVEN, TURNED)}
+    for text in ORDERS:
+        gains[f"if predicted triples were {text}"] = counted.correct[text] - plain
     found = [
-        *_relations(right, guess, relations),
+        *_relations(counted, relations),
         *_offsets_and_types(gold, predictions, total, matching, plain),
     ]
     stated = 0
@@ -120,20 +118,63 @@ def _differences(
         # a wider difference is stated only if it gains more than those before it; none of them
         # exchanges entities
         if gain >= least and (gain > stated or text == TURNED):
-            found.append(
-                f"{gain} more triples would be correct {text}{_example(right, guess, text)}"
-            )
+            example = _example(_pairs(gold, predictions, matching), text)
+            found.append(f"{gain} more triples would be correct {text}{example}")
             stated = max(stated, gain)
     return found, max(gains.values())
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """Counts of all sentences, by what is forgiven.
+
+    Attributes:
+        correct: what is forgiven (:data:`PLAIN`: nothing) -> correct triples.
+        gold, predicted: relation -> triples of a side.
+    """
+
+    correct: Counter[str] = field(default_factory=Counter)
+    gold: Counter[str] = field(default_factory=Counter)
+    predicted: Counter[str] = field(default_factory=Counter)
+
+
+def _pairs(
+    gold: Sequence[Sentence], predictions: Sequence[Sentence], matching: str
+) -> Iterator[tuple[set[Strings], set[Strings]]]:
+    """Yield the gold and the predicted triples of each sentence, as a rule writes them."""
+    for right, guess in zip(gold, predictions, strict=True):
+        yield _strings(right, matching), _strings(guess, matching)
+
+
+def _count(pairs: Iterable[tuple[set[Strings], set[Strings]]]) -> _Counted:
+    """Count the correct triples again and again, each time with another difference forgiven."""
+    counted = _Counted()
+    correct = counted.correct
+    for expected, predicted in pairs:
+        for triple in expected:
+            counted.gold[triple[1]] += 1
+        for triple in predicted:
+            counted.predicted[triple[1]] += 1
+        if not expected or not predicted:
+            continue
+        correct[PLAIN] += len(expected & predicted)
+        for text, write in FORGIVEN.items():
+            correct[text] += _correct_as_written(expected, predicted, write)
+        for triple in expected:
+            correct[TURNED] += triple in predicted or _turned(triple) in predicted
+        for text, reorder in ORDERS.items():
+            for triple in predicted:
+                correct[text] += reorder(triple) in expected
+    return counted
 
 
 def _strings(sentence: Sentence, matching: str) -> set[Strings]:
     """Return the triples of a sentence as a rule writes them; of one that compares offsets, as
     they are.
     """
-    found = reduced(sentence.triples, matching)
-    if all(isinstance(part, str) for triple in found for part in triple):
-        return {tuple(map(str, triple)) for triple in found}
+    triples = reduced(sentence.triples, matching)
+    if matching == PRIMARY or all(isinstance(part, str) for triple in triples for part in triple):
+        return cast(set[Strings], triples)
     return {triple.strings for triple in sentence.triples}
 
 
@@ -169,25 +210,26 @@ def _typed(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> str:
     return ""
 
 
-def _relations(
-    right: list[set[Strings]], guess: list[set[Strings]], others: Collection[str]
-) -> Iterator[str]:
-    # equally frequent ones by name, for sets have another order in each process
-    known, named = (
-        Counter(sorted(triple[1] for each in side for triple in each)) for side in (right, guess)
-    )
-    unknown = [name for name, _ in named.most_common() if name not in known and name not in others]
-    count = sum(named[name] for name in unknown)
-    if len(unknown) == len(named):
+def _relations(counted: _Counted, others: Collection[str]) -> Iterator[str]:
+    """Yield a sentence about predicted relations that the gold never has, most frequent first."""
+    gold, predicted = (_by_frequency(counts) for counts in (counted.gold, counted.predicted))
+    unknown = [name for name in predicted if name not in counted.gold and name not in others]
+    count = sum(counted.predicted[name] for name in unknown)
+    if len(unknown) == len(predicted):
         yield (
             f"no predicted relation occurs in the gold: predicted are {_list(unknown)}; the gold has "
-            f"{_list([name for name, _ in known.most_common()])}; {MAPPED}"
+            f"{_list(gold)}; {MAPPED}"
         )
-    elif count >= SHARE * named.total():
+    elif count >= SHARE * counted.predicted.total():
         yield (
-            f"{count} of {named.total()} predicted triples have a relation that the gold never has: {_list(unknown)}; "
-            f"{MAPPED}"
+            f"{count} of {counted.predicted.total()} predicted triples have a relation that the gold never has: "
+            f"{_list(unknown)}; {MAPPED}"
         )
+
+
+def _by_frequency(counts: Counter[str]) -> list[str]:
+    """Return the names of counts, most frequent first, equally frequent ones by name."""
+    return sorted(counts, key=lambda name: (-counts[name], name))
 
 
 def _list(names: Sequence[str]) -> str:
@@ -196,28 +238,20 @@ def _list(names: Sequence[str]) -> str:
 
 
 def _correct_as_written(
-    right: list[set[Strings]], guess: list[set[Strings]], write: Callable[[Strings], Strings]
+    expected: set[Strings], predicted: set[Strings], write: Callable[[Strings], Strings]
 ) -> int:
-    """Count the predicted triples that are correct once both sides are written in another way."""
-    correct = 0
-    for expected, predicted in zip(right, guess, strict=True):
-        if len(predicted) == 1 and predicted <= expected:  # correct however it is written
-            correct += 1
-        elif predicted and expected:
-            correct += len(set(map(write, expected)) & set(map(write, predicted)))
-    return correct
+    """Count the correct triples of a sentence once both sides are written in another way."""
+    if predicted <= expected:  # correct however they are written, which may make some equal
+        return len(set(map(write, predicted))) if len(predicted) > 1 else 1
+    return len(set(map(write, expected)) & set(map(write, predicted)))
 
 
-def _correct(right: Iterable[set[Strings]], guess: Iterable[set[Strings]]) -> int:
-    return sum(len(one & other) for one, other in zip(right, guess, strict=True))
-
-
-def _example(right: list[set[Strings]], guess: list[set[Strings]], text: str) -> str:
+def _example(pairs: Iterable[tuple[set[Strings], set[Strings]]], text: str) -> str:
     """Return the first pair of triples that only the forgiven difference tells apart."""
     write = _turned if text == TURNED else FORGIVEN.get(text)
     if write is None:
         return ""
-    for expected, found in zip(right, guess, strict=True):
+    for expected, found in pairs:
         missed = sorted(expected - found)
         here = {triple if text == TURNED else write(triple): triple for triple in missed}
         for triple in sorted(found - expected):
