@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import islice, takewhile
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from tripleaudit.corpora.model import Sentence
@@ -56,57 +56,95 @@ class Copies:
     def __init__(self, texts: Sequence[str], threshold: float = THRESHOLD) -> None:
         self.threshold = threshold
         self.texts = texts
-        sequences = [folded_words(text) for text in texts]
-        self.sets = [frozenset(found) for found in sequences]
-        self.frequency = Counter(word for found in self.sets for word in found)
-        self.first: dict[object, int] = {}  # of each text, and of each sequence of words
-        self.by_word: dict[str, list[int]] = defaultdict(list)
         self.uncertain = 0  # sentences that were not compared with all that could be like them
+        self.first: dict[object, int] = {}  # of each text, and of each sequence of words
+        self.first_with_words: list[int] = []  # of each position, the first with the same words
+        self.sets: list[frozenset[str]] = []
+        shared: dict[str, str] = {}  # texts with the same word share one string
         for position, text in enumerate(texts):
+            sequence = tuple(shared.setdefault(word, word) for word in folded_words(text))
+            self.sets.append(frozenset(sequence))
             self.first.setdefault(text, position)
-            if sequences[position]:
-                self.first.setdefault(tuple(sequences[position]), position)
-            for word in self._prefix(self.sets[position]):
+            same = self.first.setdefault(sequence, position) if sequence else position
+            self.first_with_words.append(same)
+        frequency = Counter(word for found in self.sets for word in found)
+        rarest_first = sorted(frequency, key=lambda word: (frequency[word], word))
+        self.rank = {word: rank for rank, word in enumerate(rarest_first)}
+        self.by_word: dict[str, list[int]] = defaultdict(list)
+        for position, found in enumerate(self.sets):
+            for word in self._prefix(found):
                 self.by_word[word].append(position)
 
     def _prefix(self, found: frozenset[str]) -> list[str]:
-        """The rarest words, so many that a near set must have one of them among its own."""
+        """Return the rarest words, so many that a near set must have one of them among its own;
+        without words that no text has, which are the rarest.
+        """
         size = len(found) - math.ceil(self.threshold * len(found) - 1e-9) + 1
-        return sorted(found, key=lambda word: (self.frequency[word], word))[:size] if found else []
+        known = [word for word in found if word in self.rank]
+        unknown = len(found) - len(known)
+        if unknown >= size:
+            return []
+        known.sort(key=self.rank.__getitem__)
+        return known[: size - unknown]
 
     def of(self, texts: Sequence[str] | None = None) -> list[Copy]:
         """Return for each text the first sentence most like it; by default for each of these,
         among those before it.
         """
-        size = len(self.texts)
-        looked = enumerate(self.texts if texts is None else texts)
-        found = (self._copy(n, text, n if texts is None else size) for n, text in looked)
-        return [copy for copy in found if copy]
+        if texts is None:
+            copies = (self._copy_before(position) for position in range(len(self.texts)))
+        else:
+            copies = (self._copy(position, text) for position, text in enumerate(texts))
+        return [copy for copy in copies if copy]
 
-    def _copy(self, position: int, text: str, before: int) -> Copy | None:
-        sequence = folded_words(text)
-        for key, kind in ((text, "equal"), (tuple(sequence), "normalised")):
-            if (other := self.first.get(key, before)) < before:
-                return Copy(position, other, kind, 1.0)
-        mine = frozenset(sequence)
-        compared = list(islice(self._candidates(mine, before), MOST))
-        self.uncertain += len(compared) == MOST
-        similar = (
-            (len(mine & self.sets[other]) / len(mine | self.sets[other]), -other)
-            for other in compared
-        )
-        similarity, other = max(similar, default=(0.0, 0))  # the first of equally similar ones
-        return Copy(position, -other, "near", similarity) if similarity >= self.threshold else None
+    def _copy_before(self, position: int) -> Copy | None:
+        """Return the first sentence most like one of these, among those before it."""
+        other = self.first[self.texts[position]]
+        if other < position:
+            return Copy(position, other, "equal", 1.0)
+        other = self.first_with_words[position]
+        if other < position:
+            return Copy(position, other, "normalised", 1.0)
+        return self._near(position, self.sets[position], position)
+
+    def _copy(self, position: int, text: str) -> Copy | None:
+        """Return the first sentence most like another text, whose position is given."""
+        other = self.first.get(text)
+        if other is not None:
+            return Copy(position, other, "equal", 1.0)
+        sequence = tuple(folded_words(text))
+        other = self.first.get(sequence)
+        if other is not None:
+            return Copy(position, other, "normalised", 1.0)
+        return self._near(position, frozenset(sequence), len(self.texts))
+
+    def _near(self, position: int, mine: frozenset[str], before: int) -> Copy | None:
+        """Return the first sentence before a position with most words of a text in common."""
+        best, similarity = 0, 0.0
+        compared = 0
+        for other in islice(self._candidates(mine, before), MOST):
+            compared += 1
+            theirs = self.sets[other]
+            shared = len(mine & theirs)
+            new = shared / (len(mine) + len(theirs) - shared)
+            if new > similarity or (new == similarity and other < best):
+                best, similarity = other, new
+        self.uncertain += compared == MOST
+        return Copy(position, best, "near", similarity) if similarity >= self.threshold else None
 
     def _candidates(self, mine: frozenset[str], before: int) -> Iterator[int]:
         """Yield the sentences before a position that share a rare word and have about as many
         words.
         """
         seen: set[int] = set()
+        least, most = self.threshold * len(mine), len(mine)
         for word in self._prefix(mine):
-            for other in takewhile(lambda other: other < before, self.by_word.get(word, ())):
-                few, many = sorted((len(mine), len(self.sets[other])))
-                if other not in seen and few >= self.threshold * many:
+            for other in self.by_word.get(word, ()):
+                if other >= before:
+                    break
+                size = len(self.sets[other])
+                is_close = size >= least and most >= self.threshold * size
+                if is_close and other not in seen:
                     seen.add(other)
                     yield other
 
