@@ -17,7 +17,7 @@ export PYTHONHASHSEED := 0
 # each of a study's jobs starts Python: without compiled files of the package that takes a third longer
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo report test test-quick test-all test-thorough test-light wheel-test coverage lint format bench fuzz gpu image dag docs docs-serve clean
+.PHONY: help setup demo report test test-quick test-all test-thorough test-light wheel-test coverage lint format bench fuzz gpu image dag docs docs-serve notebook clean
 .DEFAULT_GOAL := help
 
 help: ## say what can be made
@@ -111,6 +111,13 @@ $(DOCS): pyproject.toml envs/constraints.txt
 
 docs: $(DOCS) ## build the documentation site in build/site; every warning is an error
 	NO_MKDOCS_2_WARNING=1 $(<D)/bin/mkdocs build --quiet
+
+notebook: $(DOCS) ## run docs/notebook.ipynb again and store its outputs (about a minute)
+	mkdir -p build/notebook
+	cp docs/notebook.ipynb build/notebook
+	cd build/notebook && PATH="$(CURDIR)/$(<D)/bin:$$PATH" jupyter nbconvert --to notebook --execute --inplace \
+	  --ExecutePreprocessor.record_timing=False --ClearMetadataPreprocessor.enabled=True notebook.ipynb
+	cp build/notebook/notebook.ipynb docs
 
 docs-serve: $(DOCS) ## show the documentation site at http://127.0.0.1:8000 and follow changes
 	NO_MKDOCS_2_WARNING=1 $(<D)/bin/mkdocs serve

@@ -44,7 +44,7 @@ def check_extractor(
     """Run the contract tests of an extractor: about ten seconds on a tiny encoder.
 
     Batches without triples have finite losses and gradients; equal seeds train equal weights; a
-    few sentences are learnt by heart; a saved model predicts the same; padding changes nothing.
+    few sentences are memorised; a saved model predicts the same; padding changes nothing.
 
     Args:
         extractor: the class.
