@@ -5,12 +5,11 @@ Prints two tables in Markdown. The exit status is 1 where a known value lies out
 or where a measured value differs from that of the needles and texts at hand.
 """
 
-import argparse
 import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from instrument import FOUND_BY, SKILLS, expected_rate, found, known_scores
+from instrument import FOUND_BY, SKILLS, expected_rate, found, known_scores, study_parser
 from tripleaudit.scoring.scores import read_scores
 
 FOLDER = Path(__file__).parent
@@ -90,15 +89,7 @@ def gre_rows(study: Path) -> list[Row]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "study",
-        nargs="?",
-        type=Path,
-        default=Path("results/instrument"),
-        help="folder of the study",
-    )
-    study = parser.parse_args().study
+    study = study_parser(__doc__).parse_args().study
     wrong = 0
     for heading, rows in (("Model", minea_rows(study)), ("Triple set", gre_rows(study))):
         print(f"| {heading} | Score | Known | Of these cases | Measured | 95 % interval |")

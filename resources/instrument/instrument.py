@@ -4,12 +4,14 @@ Everything is drawn by :func:`draw` from names, so that the server that answers,
 makes the files and the one that checks the scores agree without sharing any state.
 """
 
+import argparse
 import hashlib
 import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -281,3 +283,16 @@ def embed(text: str) -> list[float]:
     seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
     vector = np.random.default_rng(seed).normal(size=EMBEDDING_SIZE)
     return (vector / np.linalg.norm(vector)).tolist()
+
+
+def study_parser(description: str) -> argparse.ArgumentParser:
+    """Return a parser of the argument that the programs of this folder share."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument(
+        "study",
+        nargs="?",
+        type=Path,
+        default=Path("results/instrument"),
+        help="folder of the study",
+    )
+    return parser

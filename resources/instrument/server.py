@@ -2,14 +2,13 @@
 [STUDY_FOLDER]``.
 """
 
-import argparse
 import json
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from instrument import Needle, answer, embed
+from instrument import Needle, answer, embed, study_parser
 
 PORT = 8765
 
@@ -69,14 +68,7 @@ def serve(study: Path, port: int) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "study",
-        nargs="?",
-        type=Path,
-        default=Path("results/instrument"),
-        help="folder of the study",
-    )
+    parser = study_parser(__doc__)
     parser.add_argument("--port", type=int, default=PORT)
     args = parser.parse_args()
     serve(args.study, args.port)

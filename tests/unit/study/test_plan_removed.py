@@ -1,55 +1,40 @@
 """Keys that earlier versions had: each is refused with one sentence that names the replacement."""
 
+from typing import Any
+
 import pytest
 
-from support.workflow import problems
-
-REMOVED = [
-    (
-        {"systems": {"lm": {"predictions": "a.jsonl", "completion": 5}}},
-        "systems/lm/completion",
-        "contamination",
-    ),
-    ({"needles": {"triples": {"corpus": "demo"}}}, "needles/triples", "F1 and GREScores"),
-    (
-        {"needles": {"identification": "one-to-one"}},
-        "needles/identification",
-        "by itself, as in the paper",
-    ),
-    ({"tables": {"triple-needles": None}}, "tables/triple-needles", "gre-scores"),
-    ({"needles": {"samples": 2}}, "needles/samples", "another seed"),
-    (
-        {"collections": {"c": {"files": "a.txt", "gpu_share": 0.5}}},
-        "collections/c/gpu_share",
-        "workers",
-    ),
-    ({"tables": {"completion": None}}, "tables/completion", "contamination"),
-    (
-        {"generative": {"endpoints": {"e": {"batch": True}}}},
-        "generative/endpoints/e/batch",
-        "one by one",
-    ),
-    (
-        {"generative": {"endpoints": {"e": {"backoff": 1}}}},
-        "generative/endpoints/e/backoff",
-        "max_retries",
-    ),
-    (
-        {"generative": {"systems": {"s": {"samples": 2}}}},
-        "generative/systems/s/samples",
-        "another seed",
-    ),
-    ({"grescores": {"judge": {"others": ["e"]}}}, "grescores/judge/others", "second study"),
-    ({"needles": {"separate_runs": True}}, "needles/separate_runs", "iterations"),
-]
+from support.workflow import ROOT, problems
+from tripleaudit.study.removed import REMOVED_KEYS
 
 
-@pytest.mark.parametrize(
-    ("section", "where", "replacement"), REMOVED, ids=[where for _, where, _ in REMOVED]
-)
-def test_a_removed_key_is_refused_with_what_replaces_it(section, where, replacement):
-    sentences = [sentence for sentence in problems({"study": "s", **section}) if where in sentence]
-    assert len(sentences) == 1
-    assert (
-        sentences[0].startswith(f"{where}: this key was removed; ") and replacement in sentences[0]
-    )
+def config_with(path: str) -> dict[str, Any]:
+    """Return a study that sets one key."""
+    config: Any = 1
+    for key in reversed(path.split("/")):
+        config = {key: config}
+    return {"study": "s", **config}
+
+
+@pytest.mark.parametrize("path", REMOVED_KEYS)
+def test_a_removed_key_is_refused_with_what_replaces_it(path):
+    key = path.replace("*", "own")
+    removed = [sentence for sentence in problems(config_with(key)) if "removed" in sentence]
+    assert removed == [f"{key}: this key was removed; {REMOVED_KEYS[path]}"]
+
+
+@pytest.mark.parametrize("path", REMOVED_KEYS)
+def test_the_changelog_names_every_removed_key(path):
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    table = text.partition("### Removed")[2].partition("\n## ")[0]
+    assert path.rpartition("/")[2] in table
+
+
+def test_removed_keys_of_one_study_are_all_named():
+    config = {
+        "study": "s",
+        "needles": {"triples": {"corpus": "demo"}, "samples": 2},
+        "tables": {"completion": None},
+    }
+    removed = [sentence for sentence in problems(config) if "removed" in sentence]
+    assert len(removed) == 3

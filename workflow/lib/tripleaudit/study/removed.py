@@ -6,7 +6,7 @@ from typing import Any
 REMOVED_KEYS = {
     "needles/triples": "trained extractors and language models are compared by F1 and GREScores",
     "needles/identification": "every needle is identified by itself, as in the paper",
-    "tables/triple-needles": "the tables main and gre-scores compare trained extractors and language models",
+    "tables/triple-needles": "the tables type-f1 and gre-sentence compare trained extractors and language models",
     "systems/*/completion": "the table contamination compares original and augmented test sentences",
     "collections/*/gpu_share": "the workers of a job share its GPU, and jobs divides the blocks among jobs",
     "tables/completion": "the table contamination compares original and augmented test sentences",

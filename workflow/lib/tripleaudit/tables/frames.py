@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import atomic_write
@@ -18,8 +18,6 @@ from tripleaudit.tables.tidy import cell_frame, count_frame, score_frame
 
 if TYPE_CHECKING:
     import pandas as pd
-
-FRAMES: Final = ("scores", "counts", "cells", "contrasts")
 
 
 class StudyFrames:
