@@ -127,6 +127,19 @@ def test_models_can_be_read_by_colleagues(study, tmp_path):
     assert (study / "model.safetensors").stat().st_mode & 0o777 == 0o644
 
 
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o027, 0o640), (0o077, 0o600)])
+def test_results_and_their_digests_are_readable_as_the_umask_says(study, umask, mode):
+    """A colleague who may read a result may also verify it."""
+    before = os.umask(umask)
+    try:
+        write_json(study / "tables" / "a.json", {})
+    finally:
+        os.umask(before)
+    files = [path for path in study.rglob("*") if path.is_file()]
+    assert {path.name for path in files} == {"a.json", "a.json.json"}
+    assert {path.stat().st_mode & 0o777 for path in files} == {mode}
+
+
 @pytest.mark.parametrize(
     "step",
     [

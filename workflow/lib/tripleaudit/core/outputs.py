@@ -116,9 +116,7 @@ def publish_file(temporary: Path, path: Path) -> None:
         UserError: A later job makes this file.
     """
     check_claims(path)
-    umask = os.umask(0)
-    os.umask(umask)
-    temporary.chmod(0o666 & ~umask)
+    _apply_umask(temporary)
     folder = _job_folder()
     record = None if folder is None else _record_file(folder, path)
     if record is None:
@@ -239,7 +237,7 @@ def _read_record(file: Path) -> Record | None:
 def _read(file: Path) -> str | None:
     try:
         return file.read_text(encoding="utf-8")
-    except OSError:
+    except (OSError, UnicodeDecodeError):
         return None
 
 
@@ -253,4 +251,12 @@ def _write(file: Path, text: Any) -> None:
             "w", dir=file.parent, prefix=".", delete=False, encoding="utf-8"
         ) as stream:
             stream.write(text)
+        _apply_umask(Path(stream.name))
         Path(stream.name).replace(file)
+
+
+def _apply_umask(file: Path) -> None:
+    """Make a temporary file, which its owner alone may read, readable as the umask says."""
+    umask = os.umask(0)
+    os.umask(umask)
+    file.chmod(0o666 & ~umask)
