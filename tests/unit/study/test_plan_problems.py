@@ -3,6 +3,7 @@ without Snakemake.
 """
 
 import json
+from pathlib import Path
 
 import pytest
 import yaml
@@ -241,3 +242,19 @@ def test_harmless_headers_queries_and_fields_of_an_endpoint_are_taken(tmp_path, 
     study.write_text(yaml.safe_dump(config))
     main(["validate", str(study)])
     assert "endpoints/e" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("place", ["corpora", "plugins", "encoder"])
+def test_a_link_to_itself_is_refused_in_one_sentence(tmp_path, monkeypatch, capsys, place):
+    monkeypatch.chdir(tmp_path)
+    Path("loop.py").symlink_to("loop.py")
+    section = {
+        "corpora": {"c": {"files": {"train": "loop.py", "test": "loop.py"}, "format": "jsonl"}},
+        "plugins": ["loop.py"],
+        "encoder": {"model": "./loop.py"},
+    }[place]
+    config = {"study": "s", "corpora": {"webnlg": None}, place: section}
+    Path("study.yaml").write_text(yaml.safe_dump(config))
+    assert main(["validate", "study.yaml"]) == 1
+    error = capsys.readouterr().err
+    assert "loop.py" in error and "Traceback" not in error

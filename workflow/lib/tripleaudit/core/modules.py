@@ -49,7 +49,7 @@ def load_file(path: str | Path) -> ModuleType:
     Raises:
         UserError: it is missing, no Python file, or fails while it is imported.
     """
-    file = Path(path).resolve()
+    file = Path(os.path.realpath(path))
     for module in list(sys.modules.values()):
         if getattr(module, "__file__", None) == str(file):
             return module

@@ -213,7 +213,7 @@ def _is_path(item: str) -> bool:
 def _absolute(item: str) -> str:
     name, equals, reference = item.rpartition("=")
     return (
-        f"{name}{equals}{Path(reference).resolve()}"
+        f"{name}{equals}{os.path.realpath(reference)}"
         if _is_path(reference.rpartition(":")[0] or reference)
         else item
     )

@@ -4,6 +4,7 @@ corpus.
 
 import functools
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -161,10 +162,10 @@ def _is_blank(path: Path) -> bool:
 
 def _twice(files: Files) -> Iterator[tuple[str, str, str]]:
     """Yield each file that stands twice, in two splits or in one: its path, and the splits."""
-    first: dict[Path, str] = {}
+    first: dict[str, str] = {}
     for split, paths in files:
         for path in paths or ():
-            file = Path(shipped(path)).resolve()
+            file = os.path.realpath(shipped(path))
             if file in first:
                 yield path, first[file], split
             first.setdefault(file, split)
