@@ -33,13 +33,14 @@ def test_the_plan_of_a_study_has_one_job_for_each_training_and_one_for_all_table
     article.write_text("A first paragraph.\n\nA second one.\n" * 200)
     study = Study.read(path)
     counts = Counter(planned(tmp_path, config=path))
-    trained = len(study.runs) + len(study.classifier_runs)
+    trained = len(study.runs.trained)
     assert counts["train"] == counts["predict"] + counts["predict_with_augmented"] == trained
-    classified = [path for path in study.scored if path.endswith("/classification")]
-    assert counts["score_classifier"] == len(classified) >= len(study.classifier_runs)
-    tested = sum(len(study.testsets(run.trainset)) for run in study.runs) + len(study.two_step_runs)
-    scored = len(study.scored) - len(classified)
-    assert counts["score"] == scored + len(study.doubled_scored) and scored >= tested
+    classified = [path for path in study.runs.scores if path.endswith("/classification")]
+    assert counts["score_classifier"] == len(classified) >= len(study.runs.classifiers)
+    tested = sum(len(study.protocol_sets.testsets(run.trainset)) for run in study.runs.extractors)
+    tested += len(study.runs.two_steps)
+    scored = len(study.runs.scores) - len(classified)
+    assert counts["score"] == scored + len(study.runs.doubled_scores) and scored >= tested
     assert counts["tables"] == bool(study.tables)
     if study.extractors and study.corpora:
         assert counts["prepare_corpus"] == 3 * len(study.corpora)

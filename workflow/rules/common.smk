@@ -64,7 +64,7 @@ def content_of(*inputs):
 def scored_row(wildcards):
     """Return the row of the scores file that a job computes."""
     path = wildcards.get("row") or f"{wildcards.of}/classification"
-    return STUDY.scored[path] if path in STUDY.scored else STUDY.doubled_scored[path]
+    return STUDY.runs.scores[path] if path in STUDY.runs.scores else STUDY.runs.doubled_scores[path]
 
 
 def scored_inputs(wildcards):
@@ -144,7 +144,7 @@ wildcard_constraints:
     trainset="|".join(map(re.escape, STUDY.trainsets)),
     extractor="|".join(map(re.escape, [*STUDY.extractors, *STUDY.classifiers])) or "none",
     noise="none|noising",
-    testset="|".join(map(re.escape, ["test", *STUDY.data.tests_only])),
+    testset="|".join(map(re.escape, ["test", *STUDY.protocol_sets.tests_only])),
     seed=r"\d+",
     collection="|".join(map(re.escape, STUDY.collections)) or "none",
     lm="|".join(map(re.escape, STUDY.needles.models)) or "none",

@@ -15,7 +15,7 @@ def reading_code(wildcards):
     """Return digests of the code that reads a split: the command and its formats."""
     corpus, split, protocol = wildcards.corpus, wildcards.split, wildcards.get("protocol")
     if protocol and STUDY.data.registered(corpus):
-        readers = jobs.corpus_code([], STUDY.data.published(corpus, protocol), split)
+        readers = jobs.corpus_code([], STUDY.protocol_sets.published(corpus, protocol), split)
     else:
         formats = STUDY.data.formats(corpus, split)
         readers = jobs.corpus_code(formats, STUDY.data.registered(corpus), split)
@@ -54,7 +54,7 @@ def prediction_code(wildcards):
 
 def system_attempt(wildcards):
     """Return the number of the next attempt of a system, which reruns a job whose report failed."""
-    path = STUDY.systems.report(*wildcards)
+    path = STUDY.facts.report_of("/".join(wildcards))
     return next_attempt(path.replace("<study>", str(STUDY_FOLDER), 1))
 
 

@@ -39,7 +39,7 @@ use rule prepare_corpus as prepare_published with:
 rule build_protocol:
     """Training, validation and test sets of a protocol: rearranged, overlap-sifted (rte-generalization 3.1, 3.2)."""
     input:
-        unpack(STUDY.protocol_inputs),
+        unpack(STUDY.protocol_sets.protocol_inputs),
     output:
         train="<study>/protocols/{corpus}/{protocol}/nz/train.jsonl",
         valid="<study>/protocols/{corpus}/{protocol}/nz/valid.jsonl",
@@ -50,7 +50,7 @@ rule build_protocol:
     benchmark:
         "<benchmarks>/build_protocol/{corpus}/{protocol}.jsonl"
     wildcard_constraints:
-        protocol="|".join(map(re.escape, STUDY.data.built)) or "none",
+        protocol="|".join(map(re.escape, STUDY.protocol_sets.built)) or "none",
     priority: 40
     conda:
         "../../envs/torch.yaml"
@@ -58,7 +58,7 @@ rule build_protocol:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 30 * attempt,
     params:
-        options=STUDY.data.protocol_json,
+        options=STUDY.protocol_sets.protocol_json,
         code=protocol_code,
     shell:
         "python -P -m tripleaudit build-protocol --protocol {wildcards.protocol:q} --options {params.options:q} "
@@ -71,8 +71,8 @@ rule train_masked_lm:
     """Train a masked-LM head on the encoder over the training text, for augmented test sets."""
     input:
         train="<study>/protocols/{corpus}/original/nz/train.jsonl",
-        encoder=STUDY.encoder_file,
-        encoder_files=files_of(STUDY.encoder_file),
+        encoder=STUDY.protocol_sets.encoder_file,
+        encoder_files=files_of(STUDY.protocol_sets.encoder_file),
     output:
         weights="<study>/masked_lm/{corpus}/model.safetensors",
         config="<study>/masked_lm/{corpus}/config.json",
@@ -90,8 +90,8 @@ rule train_masked_lm:
         runtime=lambda wildcards, attempt: 120 * attempt,
     params:
         code=jobs.command_code("train-mlm"),
-        options=STUDY.data.masked_lm_options(STUDY.typed.encoder.layers),
-        own_files=content_of(STUDY.encoder_file),
+        options=STUDY.protocol_sets.masked_lm_options(STUDY.typed.encoder.layers),
+        own_files=content_of(STUDY.protocol_sets.encoder_file),
     shell:
         'python -P -m tripleaudit train-mlm --encoder "$(dirname -- {input.encoder:q})" --train {input.train:q} '
         '{params.options:q} --out "$(dirname -- {output.weights:q})" > {log:q} 2>&1'
@@ -100,9 +100,9 @@ rule train_masked_lm:
 rule build_augmented:
     """The augmented test set: entities replaced by likely words, seen and unseen (rte-generalization 3.3)."""
     input:
-        unpack(STUDY.protocol_inputs),
-        unpack(STUDY.data.augmentation_models),
-        folders=files_of(STUDY.data.augmentation_models),
+        unpack(STUDY.protocol_sets.protocol_inputs),
+        unpack(STUDY.protocol_sets.augmentation_models),
+        folders=files_of(STUDY.protocol_sets.augmentation_models),
     output:
         test="<study>/protocols/{corpus}/augmented/nz/test.jsonl",
         report="<study>/protocols/{corpus}/augmented/report.json",
@@ -118,10 +118,10 @@ rule build_augmented:
         mem_mb=lambda wildcards, attempt: 8000 * attempt,
         runtime=lambda wildcards, attempt: 240 * attempt,
     params:
-        options=STUDY.data.protocol_json,
+        options=STUDY.protocol_sets.protocol_json,
         code=augmentation_code,
-        models=STUDY.data.augmentation_options,
-        own_files=content_of(STUDY.data.augmentation_models),
+        models=STUDY.protocol_sets.augmentation_options,
+        own_files=content_of(STUDY.protocol_sets.augmentation_models),
         original=lambda wildcards, input: (
             ["--original", input.original] if "original" in input.keys() else []
         ),

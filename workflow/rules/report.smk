@@ -48,8 +48,8 @@ rule write_report:
         "../../envs/light.yaml"
     params:
         code=jobs.command_code("write-report"),
-        deciding=lambda wildcards: STUDY.report.deciding_facts(STUDY_FILES),
-        facts=lambda wildcards, input: json.dumps(STUDY.report.facts(STUDY_FILES), sort_keys=True),
+        deciding=lambda wildcards: STUDY.report.compared_facts(STUDY_FILES),
+        facts=lambda wildcards, input: json.dumps(STUDY.report.study_facts(config, STUDY_FILES), sort_keys=True),
         files=as_options,
     shell:
         "python -P -m tripleaudit write-report --facts {params.facts:q} {params.files:q} --out {output:q} > {log:q} 2>&1"
@@ -59,5 +59,5 @@ rule report:
     """The study's report, and with it all tables and plots; none where nothing can be shown."""
     input:
         rules.write_report.output if STUDY.tables else [],
-        rules.frames.output if STUDY.scored else [],
+        rules.frames.output if STUDY.runs.scores else [],
     localrule: True

@@ -1,4 +1,4 @@
-# From predictions to one tidy scores file. What is scored, and from which files, is the plan's list (plan/scored.py).
+# From predictions to one tidy scores file. Rows and their files are in study/runs.py.
 RESAMPLING = ["--replicates", config["scoring"]["bootstrap"], "--seed", config["scoring"]["seed"]]
 UNIT = ["--unit", config["scoring"]["unit"]]
 GATE = ["--threshold", config["scoring"]["gate"]] if "gate" in config["scoring"] else []
@@ -67,7 +67,7 @@ rule score_classifier:
 rule predict_baseline:
     """What a system that learns nothing says of a test set: nothing, memorised triples, always yes."""
     input:
-        unpack(STUDY.baseline_inputs),
+        unpack(STUDY.protocol_sets.baseline_inputs),
     output:
         "<study>/predictions/{corpus}/{trainset}/{extractor}/{testset}.jsonl",
     log:
@@ -75,7 +75,7 @@ rule predict_baseline:
     benchmark:
         "<benchmarks>/predict_baseline/{corpus}/{trainset}/{extractor}/{testset}.jsonl"
     wildcard_constraints:
-        extractor="|".join(STUDY.baselines) or "none",
+        extractor="|".join(STUDY.typed.baselines) or "none",
     conda:
         "../../envs/light.yaml"
     resources:
@@ -91,7 +91,7 @@ rule predict_baseline:
 rule merge_scores:
     """One tidy scores file: of the whole study, of its GREScores (gre/), of everything about needles (needles/)."""
     input:
-        STUDY.scores_of,
+        STUDY.report.scores_of,
     output:
         scores="<study>/{part}scores.csv",
         provenance="<study>/{part}scores.provenance.json",

@@ -18,7 +18,7 @@ rule predict_system:
         "<benchmarks>/predict_system/{corpus}/{trainset}/{extractor}/{testset}.jsonl"
     wildcard_constraints:
         extractor=SYSTEMS,
-        testset="|".join(map(re.escape, ["test", *STUDY.data.tests_only])),
+        testset="|".join(map(re.escape, ["test", *STUDY.protocol_sets.tests_only])),
     conda:
         "../../envs/torch.yaml"
     threads: STUDY.systems.threads
@@ -53,7 +53,7 @@ if STUDY.systems.networked():
     use rule predict_system as query_system with:
         wildcard_constraints:
             extractor="|".join(map(re.escape, STUDY.systems.networked())),
-            testset="|".join(map(re.escape, ["test", *STUDY.data.tests_only])),
+            testset="|".join(map(re.escape, ["test", *STUDY.protocol_sets.tests_only])),
         localrule: True
 
     ruleorder: query_system > predict_system
@@ -62,8 +62,8 @@ if STUDY.systems.networked():
 rule system_facts:
     """What every system took for its answers, and which of them failed."""
     input:
-        reports=STUDY.systems.reports(),
-        predictions=[*STUDY.systems.timed],
+        reports=STUDY.facts.reports(),
+        predictions=[*STUDY.facts.timed],
     output:
         "<study>/systems.json",
     log:
@@ -75,8 +75,8 @@ rule system_facts:
         "../../envs/light.yaml"
     params:
         code=jobs.command_code("system-facts"),
-        run_keys=json.dumps(STUDY.systems.keys()),
-        trained=lambda wildcards: json.dumps([*STUDY.systems.timed.values()]),
+        run_keys=json.dumps(STUDY.facts.report_keys()),
+        trained=lambda wildcards: json.dumps([*STUDY.facts.timed.values()]),
     shell:
         "python -P -m tripleaudit system-facts --reports {input.reports:q} --keys {params.run_keys:q} "
         "--predictions {input.predictions:q} --trained {params.trained:q} --out {output:q} "

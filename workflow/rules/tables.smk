@@ -4,11 +4,11 @@
 rule training_facts:
     """How long every training took, on what, and how it went; those behind stored predictions too."""
     input:
-        **STUDY.report.gain_files,
-        provenances=STUDY.report.trainings,
-        histories=STUDY.systems.histories(),
-        doubles=STUDY.report.doubles,
-        earlier=STUDY.report.earlier,
+        **STUDY.facts.gain_files,
+        provenances=STUDY.facts.trainings,
+        histories=STUDY.facts.stored_histories,
+        doubles=STUDY.facts.doubles,
+        earlier=STUDY.facts.earlier,
     output:
         "<study>/trainings.json",
     log:
@@ -20,8 +20,8 @@ rule training_facts:
         "../../envs/light.yaml"
     params:
         code=jobs.command_code("training-facts"),
-        run_keys=lambda wildcards: json.dumps(STUDY.report.training_keys),
-        double_keys=lambda wildcards: json.dumps(list(map(STUDY.run_keys, STUDY.doubled_runs))),
+        run_keys=lambda wildcards: json.dumps(STUDY.facts.training_keys),
+        double_keys=lambda wildcards: json.dumps(STUDY.facts.double_keys),
     shell:
         "python -P -m tripleaudit training-facts --provenances {input.provenances:q} --keys {params.run_keys:q} "
         "--doubles {input.doubles:q} --double-keys {params.double_keys:q} "
@@ -33,7 +33,7 @@ rule training_facts:
 rule audit:
     """Triple types, strata and sizes of a test set against its training set."""
     input:
-        unpack(STUDY.audited_files),
+        unpack(STUDY.protocol_sets.audited_files),
     output:
         "<study>/audits/{corpus}/{protocol}.json",
     log:

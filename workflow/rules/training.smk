@@ -5,8 +5,8 @@ TRAININGS = STUDY.trainings
 rule train:
     """Train one extractor or classifier on one training set with one seed."""
     input:
-        unpack(STUDY.trainset_files),
-        encoder_files=files_of(STUDY.encoder_file),
+        unpack(STUDY.protocol_sets.trainset_files),
+        encoder_files=files_of(STUDY.protocol_sets.encoder_file),
     output:
         weights="<study>/models/<run>/model.safetensors",
         config="<study>/models/<run>/config.json",
@@ -29,7 +29,7 @@ rule train:
         deciding=TRAININGS.deciding,
         settings=TRAININGS.settings,
         code=training_code,
-        own_files=content_of(STUDY.encoder_file),
+        own_files=content_of(STUDY.protocol_sets.encoder_file),
     shell:
         "python -P -m tripleaudit train --train {input.train:q} --valid {input.valid:q} "
         '--encoder "$(dirname -- {input.encoder:q})" --extractor {wildcards.extractor:q} '
@@ -63,7 +63,7 @@ rule predict:
     input:
         weights="<study>/models/<run>/model.safetensors",
         folder=model_files(["<study>/models/<run>/model.safetensors"]),
-        test=STUDY.testset_file,
+        test=STUDY.protocol_sets.testset_file,
     output:
         test="<study>/predictions/<run>/test.jsonl",
     log:
@@ -80,7 +80,7 @@ rule predict:
     params:
         batch_size=lambda wildcards, input: config["prediction"]["batch_size"],
         schema=lambda wildcards: ["--schema-of-test"]
-        * STUDY.gives_schema(wildcards.get("trainset", "original-nz")),
+        * STUDY.protocol_sets.testset_gives_schema(wildcards.get("trainset", "original-nz")),
         code=prediction_code,
     shell:
         'python -P -m tripleaudit predict --model "$(dirname -- {input.weights:q})" '
@@ -92,7 +92,7 @@ use rule predict as predict_validation with:
     input:
         weights="<study>/models/<run>/model.safetensors",
         folder=model_files(["<study>/models/<run>/model.safetensors"]),
-        test=STUDY.validation_file,
+        test=STUDY.protocol_sets.validation_file,
     output:
         test="<study>/predictions/<run>/valid.jsonl",
     log:
@@ -109,7 +109,7 @@ use rule predict as predict_doubled with:
             "<study>/doubled/<run>/config.json",
             *(f"<study>/doubled/<run>/{name}" for name in TOKENIZER),
         ],
-        test=STUDY.doubled_sets,
+        test=STUDY.protocol_sets.doubled_sets,
     output:
         test=multiext("<study>/doubled/<run>/", "valid.jsonl", "test.jsonl"),
     log:
@@ -118,7 +118,7 @@ use rule predict as predict_doubled with:
         "<benchmarks>/predict_doubled/<run>.jsonl"
 
 
-if STUDY.data.tests_only:
+if STUDY.protocol_sets.tests_only:
 
     use rule predict as predict_doubled_with_augmented with:
         input:
@@ -127,13 +127,13 @@ if STUDY.data.tests_only:
                 f"<study>/doubled/{{corpus}}/original-nz/{{extractor}}/{{noise}}/seed{{seed}}/{name}"
                 for name in ("config.json", *TOKENIZER)
             ],
-            test=STUDY.doubled_sets,
+            test=STUDY.protocol_sets.doubled_sets,
         output:
             test=multiext(
                 "<study>/doubled/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/",
                 "valid.jsonl",
                 "test.jsonl",
-                *(f"{name}.jsonl" for name in STUDY.data.tests_only),
+                *(f"{name}.jsonl" for name in STUDY.protocol_sets.tests_only),
             ),
         log:
             "<logs>/predict_doubled/{corpus}/original-nz/{extractor}/{noise}/seed{seed}.log",
@@ -151,12 +151,12 @@ if STUDY.data.tests_only:
                     "<study>/models/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/model.safetensors"
                 ]
             ),
-            test=STUDY.testset_files,
+            test=STUDY.protocol_sets.testset_files,
         output:
             test=multiext(
                 "<study>/predictions/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/",
                 "test.jsonl",
-                *(f"{name}.jsonl" for name in STUDY.data.tests_only),
+                *(f"{name}.jsonl" for name in STUDY.protocol_sets.tests_only),
             ),
         log:
             "<logs>/predict/{corpus}/original-nz/{extractor}/{noise}/seed{seed}.log",

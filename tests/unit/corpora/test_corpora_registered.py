@@ -64,7 +64,7 @@ def test_the_ten_relations_of_webnlg_are_those_that_keep_most_sentences(real_dat
     from tripleaudit.study.study import Study
 
     plan = Study.read(root / "config" / "webnlg-ten.yaml", raw_root=str(real_data))
-    named = plan.data.section["webnlg-ten"].only_relations
+    named = plan.data.sections["webnlg-ten"].only_relations
     whole = {
         split: read_registered("webnlg", split, real_data) for split in ("train", "valid", "test")
     }

@@ -19,7 +19,7 @@ from tripleaudit.generative.extraction import (
 from tripleaudit.generative.generate import generate
 from tripleaudit.llm.prices import Prices
 from tripleaudit.llm.section import Access
-from tripleaudit.study.language_models import Generative
+from tripleaudit.study.config.generative import Generative
 from tripleaudit.testing import make_sentence
 
 SENTENCES = [

@@ -8,7 +8,7 @@ import pytest
 from tripleaudit.core.errors import UserError
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.endpoint import Endpoint
-from tripleaudit.study.language_models import Generative
+from tripleaudit.study.config.generative import Generative
 
 SECTION = {
     "endpoints": {

@@ -5,7 +5,7 @@ import pytest
 from support.workflow import problems
 from tripleaudit.commands.config_reference import reference
 from tripleaudit.core.errors import UserError
-from tripleaudit.study.configuration import load_schema
+from tripleaudit.study.config.study import load_schema
 from tripleaudit.study.study import Study
 
 MINIMAL = {"study": "s", "corpora": {"webnlg": None}}
@@ -32,9 +32,9 @@ def test_a_study_reads_all_that_shipped_studies_say_and_writes_it_back(root):
         if path.stem != "minea":  # its articles are not public
             study = Study.read(path)
             again = Study(study.config)
-            assert (again.config, again.runs, again.tables) == (
+            assert (again.config, again.runs.extractors, again.tables) == (
                 study.config,
-                study.runs,
+                study.runs.extractors,
                 study.tables,
             ), path
 
@@ -110,7 +110,7 @@ def test_shipped_studies_name_their_schema(root):
 def test_the_study_of_the_workflow_catalog_can_run(root):
     study = Study.read(root / ".test" / "config" / "config.yaml")
     assert study.corpora == ["demo"]
-    assert not study.runs
+    assert not study.runs.extractors
 
 
 def test_the_readme_explains_every_key(root):

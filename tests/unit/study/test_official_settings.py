@@ -14,7 +14,7 @@ from tripleaudit.extractors.catalogue import EXTRACTORS as NINE
 from tripleaudit.extractors.catalogue import UNIREL
 from tripleaudit.extractors.declared import SHIPPED
 from tripleaudit.extractors.registry import extractor_class, resolve
-from tripleaudit.study.training import presets
+from tripleaudit.study.trainings import presets
 from tripleaudit.training.settings import TrainingSettings
 
 EXTRACTORS = (*NINE, UNIREL)

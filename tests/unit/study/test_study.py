@@ -9,10 +9,10 @@ from tripleaudit.core.errors import UserError
 from tripleaudit.needles.plan import Plan
 from tripleaudit.protocols.augmented.train_mlm import STEPS
 from tripleaudit.sources import registry
-from tripleaudit.study.needles import Needles
+from tripleaudit.study.config.needles import Needles
+from tripleaudit.study.config.protocols import Augmented
+from tripleaudit.study.config.tables import Table
 from tripleaudit.study.paths import StudyPaths, with_contents
-from tripleaudit.study.protocol_section import Augmented
-from tripleaudit.study.report import Table
 from tripleaudit.study.study import Study
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.inputs import OPTIONS, TableInputs

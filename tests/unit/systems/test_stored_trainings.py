@@ -65,8 +65,8 @@ def test_ids_and_triples_without_texts_are_enough(tmp_path):
 
 def test_shipped_trainings_are_checked_by_their_digests(root, tmp_path):
     study = Study.read(root / "config" / "webnlg-stored.yaml")
-    provenances = [path for path, _ in study.systems.trainings()]
-    assert len(provenances) == len(study.systems.histories()) == 13
+    provenances = [path for path, _ in study.facts.stored_trainings]
+    assert len(provenances) == len(study.facts.stored_histories) == 13
     assert all(
         (row["stored"].keys() == {"predictions.jsonl.gz", "history.jsonl.gz"})
         for row in map(read_json, provenances)

@@ -29,7 +29,7 @@ from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.rows import RunFiles, score_run
 from tripleaudit.scoring.scores import read_scores
-from tripleaudit.study.system_section import System
+from tripleaudit.study.config.systems import System
 from tripleaudit.systems import test_set
 from tripleaudit.systems.test_set import SystemFiles, predict_system
 

@@ -16,7 +16,7 @@ from tripleaudit.extractors.catalogue import EXTRACTORS, UNIREL
 from tripleaudit.extractors.prgc import PRGC
 from tripleaudit.extractors.registry import extractor_class
 from tripleaudit.extractors.tdeer import TDEER
-from tripleaudit.study.training import presets
+from tripleaudit.study.trainings import presets
 from tripleaudit.testing import build_extractor, toy_sentences
 from tripleaudit.training.data import Collator, TrainingSentences, batches
 from tripleaudit.training.run import split_settings

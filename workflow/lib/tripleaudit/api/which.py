@@ -297,7 +297,7 @@ def _query(
     """Return the row of a language model, without scores, and what it extracts."""
     from pydantic import ValidationError
 
-    from tripleaudit.study.system_section import System
+    from tripleaudit.study.config.systems import System
     from tripleaudit.systems import language_model
     from tripleaudit.systems.queries import Query
 

@@ -20,7 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import json
 
-    from tripleaudit.study.configuration import load_schema
+    from tripleaudit.study.config.study import load_schema
 
     print(
         json.dumps(load_schema(), indent=2, ensure_ascii=False)
@@ -34,7 +34,7 @@ def reference() -> Iterator[str]:
     """Yield Markdown: links to the sections, then a table for each with a row a key: name, type,
     default, meaning.
     """
-    from tripleaudit.study.configuration import load_schema
+    from tripleaudit.study.config.study import load_schema
 
     schema = load_schema()
     parts = {

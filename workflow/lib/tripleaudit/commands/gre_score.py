@@ -17,7 +17,7 @@ DESCRIPTION = """Each score is computed if its input is there: US and CS need --
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    from tripleaudit.study.gre_section import GreGold, GreJudge, Grescores
+    from tripleaudit.study.config.grescores import GreGold, GreJudge, Grescores
 
     parser.description = f"{HELP}. {DESCRIPTION}"
     parser.add_argument(

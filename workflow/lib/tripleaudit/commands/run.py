@@ -172,9 +172,9 @@ def _check_installation(study: Path, name: str, options: list[str]) -> None:
     """
     from tripleaudit.core import extras
     from tripleaudit.core.errors import UserError
-    from tripleaudit.study import local_sets, needs
-    from tripleaudit.study.configuration import refused
+    from tripleaudit.study import needs, own_files
     from tripleaudit.study.study import Study
+    from tripleaudit.study.validate import refused
 
     flags = set(_flags(options))
     if flags & ELSEWHERE:
@@ -185,7 +185,7 @@ def _check_installation(study: Path, name: str, options: list[str]) -> None:
     try:
         planned = Study.read(study, raw_root=raw_root)
         needed = needs.extras(planned)
-        if problems := list(local_sets.problems(planned)):
+        if problems := list(own_files.problems(planned)):
             raise refused(problems)
     except UserError:
         if flags & CHANGING:  # what is wrong may be what they change

@@ -29,14 +29,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from tripleaudit.core.shipped import study_file
-    from tripleaudit.study import local_sets
-    from tripleaudit.study.configuration import refused
+    from tripleaudit.study import own_files
     from tripleaudit.study.study import Study
+    from tripleaudit.study.validate import refused
 
     study = Study.read(
         *map(study_file, args.files), raw_root=args.raw_root, downloads=args.downloads
     )
-    if problems := list(local_sets.problems(study)):
+    if problems := list(own_files.problems(study)):
         raise refused(problems)
     print("\n".join(summary(study)))
     return 0
@@ -45,7 +45,8 @@ def run(args: argparse.Namespace) -> int:
 def summary(study: "Study") -> Iterator[str]:
     """Yield a few lines about a study that can run."""
     from tripleaudit.core.descriptors import TABLES
-    from tripleaudit.study import local_sets
+    from tripleaudit.study import own_files
+    from tripleaudit.study.checks.corpora import notes_on_corpora
     from tripleaudit.study.variables import to_set
 
     yield f"{study.name}: this study can run; results go to {study.paths.study}"
@@ -54,12 +55,12 @@ def summary(study: "Study") -> Iterator[str]:
         "protocols": study.protocols if study.corpora else [],
         "extractors": study.extractors,
         "classifiers": study.classifiers,
-        "seeds": list(map(str, study.seeds)) if study.runs else [],
+        "seeds": list(map(str, study.seeds)) if study.runs.extractors else [],
     }
     yield from (f"{name}: {', '.join(names)}" for name, names in parts.items() if names)
-    trained = len(study.runs) + len(study.classifier_runs)
+    trained = len(study.runs.trained)
     if trained:
-        yield f"{trained} trainings, {len(study.score_files())} scores"
+        yield f"{trained} trainings, {len(study.runs.score_files())} scores"
     if study.language_models.extractions:
         yield f"{len(study.language_models.extractions)} extractions by language models"
     judged = sum(len(study.grescores.to_judge(dataset)) for dataset in study.grescores.datasets)
@@ -74,4 +75,7 @@ def summary(study: "Study") -> Iterator[str]:
     yield f"{len(study.report.plots)} plots: {', '.join(study.report.plots) or 'none'}"
     if variables := to_set(study):
         yield variables
-    yield from (f"note: {note}" for note in [*study.data.notes(), *local_sets.notes(study)])
+    yield from (
+        f"note: {note}"
+        for note in [*notes_on_corpora(study.data, study.paths), *own_files.notes(study)]
+    )

@@ -51,7 +51,7 @@ class ReportFiles:
     Attributes:
         tables, plots: JSON (``results/<study>/tables/NAME.json``), in the order of the page.
         rows: counts of the predictions that the sentences show
-            (:func:`tripleaudit.study.scored.browsed`).
+            (:func:`tripleaudit.study.runs.browsed_rows`).
         answers: raw answers of language models (``…/<texts>/<system>/answers.jsonl``).
         verdicts: of a judge on their triples
             (``gre/<data set>/judged/<system>/<judge>/factualness.json``).

@@ -1,19 +1,17 @@
-"""The GREScores of a study: which systems of which data sets are scored, and from which files."""
+"""GREScores of a study: which systems of which data sets are scored, and from which files."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tripleaudit.core.arguments import options_of
 from tripleaudit.llm import section as settings
-from tripleaudit.llm.prompts import load_prompt
-from tripleaudit.study.gre_section import GreDataset, GreGold, Grescores, GreSystem
-from tripleaudit.study.problems import refused, unknown
-
-if TYPE_CHECKING:
-    from tripleaudit.study.study import Study
+from tripleaudit.study.config.grescores import GreGold, Grescores, GreSystem
+from tripleaudit.study.language_models import LanguageModels
+from tripleaudit.study.paths import StudyPaths
+from tripleaudit.study.runs import Runs
 
 GROUND_TRUTH = "groundtruth"
 TRAINED, SYSTEM = "trained", "system"  # what is under extractors, and under systems
@@ -40,72 +38,22 @@ class Planned:
 
 
 class GreScores:
-    """The data sets of a study whose extracted triples are scored with the GREScores."""
+    """The data sets of a study whose extracted triples are scored with the GREScores.
 
-    def __init__(self, study: "Study", config: Grescores):
-        self.study, self.config = study, config
+    Args:
+        config: the section ``grescores``.
+        language_models: the extractions by language models, and the judge's endpoint.
+        runs: the trainings and systems of the study.
+        paths: the files of the study.
+    """
+
+    def __init__(
+        self, config: Grescores, language_models: LanguageModels, runs: Runs, paths: StudyPaths
+    ):
+        self.config, self.language_models = config, language_models
+        self.runs, self.paths = runs, paths
         self.datasets = config.datasets
-        self.folder = f"{study.paths.study}/gre"
-
-    def problems(self) -> Iterator[str]:
-        """Yield one sentence for each thing that cannot work, before anything runs."""
-        endpoints, embedder, judge = (
-            self.study.language_models,
-            self.config.embedder,
-            self.config.judge,
-        )
-        if judge is not None:
-            yield from endpoints.unknown_endpoint("grescores/judge/endpoint", judge.endpoint)
-            for key in ("factualness_prompt", "granularity_prompt"):
-                yield from refused(f"grescores/judge/{key}", load_prompt, getattr(judge, key))
-        if embedder is not None and embedder.endpoint is not None:
-            yield from endpoints.unknown_endpoint("grescores/embedder/endpoint", embedder.endpoint)
-        elif embedder is not None and self.datasets:
-            yield from self.study.paths.problems_of_model(
-                "grescores/embedder/model", embedder.model
-            )
-        for name, dataset in self.datasets.items():
-            yield from self._problems_of(f"grescores/datasets/{name}", dataset)
-            for system in dataset.systems:
-                yield from self._problems_of_system(
-                    f"grescores/datasets/{name}/systems", dataset, system
-                )
-
-    def _problems_of(self, where: str, dataset: GreDataset) -> Iterator[str]:
-        texts, file = self.study.language_models.config.datasets, self.study.paths.problems_of_file
-        if sum(getattr(dataset, kind) is not None for kind in SOURCES) != 1:
-            yield f"{where}: expected exactly one of {', '.join(SOURCES)}"
-        yield from unknown(f"{where}/corpus", "corpus", dataset.corpus, self.study.corpora)
-        yield from unknown(
-            f"{where}/generative",
-            "data set",
-            dataset.generative,
-            texts,
-            " of the section generative",
-        )
-        for kind, path in stored(dataset.gold).items():
-            yield from file(f"{where}/gold/{kind}", path)
-        if dataset.topics is not None and dataset.topics.text is not None:
-            yield from file(f"{where}/topics/text", dataset.topics.text)
-        if dataset.extractors_judged and self.config.judge is None:
-            yield f"{where}/extractors_judged: there is no grescores/judge"
-
-    def _problems_of_system(self, where: str, dataset: GreDataset, name: str) -> Iterator[str]:
-        system, file = dataset.systems[name], self.study.paths.problems_of_file
-        row = {
-            each: (one.row or each, one.setting, one.seed) for each, one in dataset.systems.items()
-        }
-        first = next(each for each in row if row[each] == row[name])
-        if name == GROUND_TRUTH:
-            yield f"{where}: '{GROUND_TRUTH}' is the row of the gold triples"
-        if (dataset.generative, name) in self.study.language_models.extractions:
-            yield f"{where}/{name}: a system of the section generative has this name, too; expected another"
-        if first != name:
-            yield f"{where}/{name}/row: row and seed of '{first}'; expected a seed for each"
-        if system.judge and self.config.judge is None:
-            yield f"{where}/{name}/judge: there is no grescores/judge"
-        for kind, path in stored(system).items():
-            yield from file(f"{where}/{name}/{kind}", path)
+        self.folder = f"{paths.study}/gre"
 
     # the systems of a data set
 
@@ -113,7 +61,7 @@ class GreScores:
         """Return the corpus and the split of a data set whose texts are the study's own."""
         chosen = self.datasets[dataset]
         if chosen.generative is not None:
-            texts = self.study.language_models.config.datasets[chosen.generative]
+            texts = self.language_models.config.datasets[chosen.generative]
             return texts.corpus, texts.split
         return chosen.corpus, "test"
 
@@ -121,10 +69,10 @@ class GreScores:
         """Return the gold file of a data set."""
         chosen = self.datasets[dataset]
         if chosen.gold is not None:
-            return self.study.paths.file(chosen.gold.triples)
+            return self.paths.file(chosen.gold.triples)
         if chosen.generative is not None:
-            return f"{self.study.paths.study}/generative/{chosen.generative}/reference.jsonl"
-        return self.study.set_file(chosen.corpus or "", "original", "nz", "test")
+            return f"{self.paths.study}/generative/{chosen.generative}/reference.jsonl"
+        return self.runs.protocols.set_file(chosen.corpus or "", "original", "nz", "test")
 
     @cached_property
     def planned(self) -> dict[str, dict[str, Planned]]:
@@ -135,7 +83,7 @@ class GreScores:
         }
 
     def _systems(self, dataset: str) -> list[Planned]:
-        chosen, located = self.datasets[dataset], self.study.paths.file
+        chosen, located = self.datasets[dataset], self.paths.file
         has_judge = self.config.judge is not None and chosen.judged
         gold = {kind: located(path) for kind, path in stored(chosen.gold).items()} | {
             "triples": self.gold(dataset)
@@ -155,15 +103,13 @@ class GreScores:
 
     def _extracted(self, dataset: str, judge: bool) -> list[Planned]:
         """The extractions by language models from the texts of a data set."""
-        models, texts = self.study.language_models, self.datasets[dataset].generative
+        models, texts = self.language_models, self.datasets[dataset].generative
         found = []
         for name, system in models.extractions:
             if texts is None or name != texts:
                 continue
             keys = {"extractor": system, "setting": models.config.systems[system].setting}
-            files = {
-                "triples": f"{self.study.paths.study}/generative/{texts}/{system}/answers.jsonl"
-            }
+            files = {"triples": f"{self.paths.study}/generative/{texts}/{system}/answers.jsonl"}
             found.append(Planned(system, keys, files, DETAILS if judge else ()))
         return found
 
@@ -171,31 +117,23 @@ class GreScores:
         """The study's extractors of a data set's corpus, trained on the original split, and its
         systems.
         """
-        (corpus, split), chosen, study = self.corpus_of(dataset), self.datasets[dataset], self.study
+        (corpus, split), chosen = self.corpus_of(dataset), self.datasets[dataset]
         if chosen.gold is not None or not chosen.extractors or split != "test":
             return []
-        rows = [
-            (
-                run.path,
-                {
-                    "training": run.setting,
-                    "noise": run.noise,
-                    "seed": str(run.seed),
-                    "setting": TRAINED,
-                },
-                run.extractor,
-            )
-            for run in study.runs
-            if run.corpus == corpus and run.protocol == "original"
-        ] + [
-            (f"{corpus}/original-nz/{name}", {"setting": SYSTEM}, name)
-            for *where, name, testset in study.systems.predicted
-            if (*where, testset) == (corpus, "original-nz", "test")
-        ]
+        rows: list[tuple[str, dict[str, str], str]] = []
+        for run in self.runs.extractors:
+            if run.corpus == corpus and run.protocol == "original":
+                keys = {"training": run.setting, "noise": run.noise, "seed": str(run.seed)}
+                rows.append((run.path, {**keys, "setting": TRAINED}, run.extractor))
+        for prediction in self.runs.predictions:
+            sets = (prediction.corpus, prediction.trainset, prediction.testset)
+            if sets == (corpus, "original-nz", "test"):
+                path = f"{corpus}/original-nz/{prediction.system}"
+                rows.append((path, {"setting": SYSTEM}, prediction.system))
         judged = self.config.judge is not None and chosen.extractors_judged
         found = []
         for path, keys, name in rows:
-            files = {"triples": f"{study.paths.study}/predictions/{path}/test.jsonl"}
+            files = {"triples": f"{self.paths.study}/predictions/{path}/test.jsonl"}
             found.append(
                 Planned(
                     path.replace("/", "-"),
@@ -225,7 +163,7 @@ class GreScores:
         """Return the judge's verdicts about the extractions of language models, which the report
         shows.
         """
-        shown = {system for _, system in self.study.language_models.extractions}
+        shown = {system for _, system in self.language_models.extractions}
         return [
             self.judged(dataset, name, self.judge, "factualness")
             for dataset in self.datasets
@@ -270,7 +208,7 @@ class GreScores:
             # the same sentences with the corpus's own relation names, where those of the gold file
             # are plain
             spec["original"] = number(
-                f"{self.study.paths.study}/generative/{chosen.generative}/texts.jsonl"
+                f"{self.paths.study}/generative/{chosen.generative}/texts.jsonl"
             )
         return json.dumps(spec, sort_keys=True), files
 
@@ -285,11 +223,11 @@ class GreScores:
             self.corpus_of(wildcards.dataset),
         )
         if topics is not None and topics.text is not None:
-            return self.study.paths.file(topics.text)
+            return self.paths.file(topics.text)
         return (
             self.gold(wildcards.dataset)
             if corpus is None
-            else f"{self.study.paths.study}/corpora/{corpus}/train.jsonl"
+            else f"{self.paths.study}/corpora/{corpus}/train.jsonl"
         )
 
     def topic_model(self, wildcards: Any) -> list[str]:
@@ -332,7 +270,7 @@ class GreScores:
         """Return the configuration file of the model that embeds strings, if one does."""
         if self.config.embedder is None or self.embedding_endpoint:
             return []
-        return [f"{self.study.paths.model(self.config.embedder.model)}/config.json"]
+        return [f"{self.paths.model(self.config.embedder.model)}/config.json"]
 
     def embedding_options(self) -> list[str]:
         """Return the settings of the embedder as command-line options."""
@@ -344,7 +282,7 @@ class GreScores:
     def embedding_identity(self) -> dict[str, Any]:
         """Return what decides the vectors of an endpoint that embeds strings."""
         name = self.embedding_endpoint
-        return settings.answering(self.study.language_models.section, name) if name else {}
+        return settings.answering(self.language_models.section, name) if name else {}
 
     @property
     def judge(self) -> str | None:
@@ -362,7 +300,7 @@ class GreScores:
         """Return what decides a judge's answers."""
         judge = self.config.judge
         prompts = (judge.factualness_prompt, judge.granularity_prompt) if judge is not None else ()
-        return settings.answering(self.study.language_models.section, wildcards.judge, *prompts)
+        return settings.answering(self.language_models.section, wildcards.judge, *prompts)
 
     # what comes of it
 

@@ -2,21 +2,16 @@
 default settings.
 """
 
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from tripleaudit.core import files
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.shipped import shipped
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.own_files import read_own_files
-from tripleaudit.study.corpora import SPLITS, split_of
-
-if TYPE_CHECKING:
-    from tripleaudit.study.corpora import Corpus
-    from tripleaudit.study.study import Study
+from tripleaudit.corpora.readers.common import split_of
+from tripleaudit.study.config.corpora import Corpus
 
 DIVIDED = {"train": 9.0, "valid": 1.0}
 """How a training file without a validation file is divided."""
@@ -26,7 +21,7 @@ MAX_BYTES_OF_SETTINGS = 5_000_000
 """The same for settings that follow from the data, which every job of a study determines."""
 
 
-def local_split(corpus: "Corpus", split: str, max_bytes: int = MAX_BYTES) -> list[Sentence] | None:
+def local_split(corpus: Corpus, split: str, max_bytes: int = MAX_BYTES) -> list[Sentence] | None:
     """Return a split of a corpus from the study's own files, as the study will prepare it.
 
     Args:
@@ -58,7 +53,7 @@ class _Split:
     files.
     """
 
-    def __init__(self, corpus: "Corpus", split: str, paths: tuple[str, ...], divided: bool):
+    def __init__(self, corpus: Corpus, split: str, paths: tuple[str, ...], divided: bool):
         self.corpus, self.split, self.paths, self.divided = corpus, split, paths, divided
         files_state = tuple(_state(Path(split_of(path)[0])) for path in paths)
         self.identity = (split, files_state, divided, corpus.model_dump_json())
@@ -101,7 +96,7 @@ def _size(path: Path) -> int | None:
     return path.stat().st_size if path.is_file() else None
 
 
-def settings_of_data(corpora: "dict[str, Corpus]") -> list[str]:
+def settings_of_data(corpora: dict[str, Corpus]) -> list[str]:
     """Return the cardinality settings of a study that trains nothing: ``wz`` too if a test set
     has empty sentences.
     """
@@ -115,67 +110,21 @@ def settings_of_data(corpora: "dict[str, Corpus]") -> list[str]:
     return ["nz"]
 
 
-def local_set(study: "Study", corpus: str, split: str, setting: str) -> list[Sentence] | None:
-    """Return a split of the original protocol in a cardinality setting, None where it cannot be
-    read beforehand.
+def local_set(corpus: Corpus, split: str, setting: str) -> list[Sentence] | None:
+    """Return a split of the original protocol in a cardinality setting.
+
+    Args:
+        corpus: a section of the configuration.
+        split: ``train``, ``valid`` or ``test``.
+        setting: ``nz`` or ``wz``.
+
+    Returns:
+        None where the split cannot be read before the study runs.
     """
     try:
-        found = local_split(study.data.section[corpus], split)
+        sentences = local_split(corpus, split)
     except UserError:
         return None
-    if found is None or setting == "wz":
-        return found
-    return [sentence for sentence in found if sentence.triples]
-
-
-def problems(study: "Study") -> Iterator[str]:
-    """Yield a sentence for everything in a study's own files that would make a job fail."""
-    for name, corpus in study.data.section.items():
-        splits: dict[str, list[Sentence]] = {}
-        for split in SPLITS if study.data.has_training(name) else ("test",):
-            try:
-                found = local_split(corpus, split)
-            except UserError as error:
-                key = "train" if corpus.files and not getattr(corpus.files, split) else split
-                yield f"corpora/{name}/files/{key}: {error}"
-                continue
-            if found is not None:
-                splits[split] = found
-        test = splits.get("test")
-        if test is not None and not any(sentence.triples for sentence in test):
-            yield f"corpora/{name}/files/test: no sentence has a triple; nothing can be scored"
-        elif test is not None and ("train" in splits or not study.data.has_training(name)):
-            yield from _problems_of_relations(study, name, splits.get("train", []), test)
-
-
-def _problems_of_relations(
-    study: "Study", corpus: str, train: list[Sentence], test: list[Sentence]
-) -> Iterator[str]:
-    """Yield a sentence for each system that is to be given relations where none are known."""
-    if study.data.section[corpus].relations or any(sentence.triples for sentence in train):
-        return
-    names = sorted({triple.relation for sentence in test for triple in sentence.triples})
-    offered = ", ".join(f"{name}: ''" for name in names)
-    for name, kind in study.systems.kinds.items():
-        settings: dict[str, Any] = study.systems.settings(name)
-        if kind.name == "endpoint" and settings["setting"] != "open":
-            yield (
-                f"systems/{name}: the setting {settings['setting']} needs relations, and corpus {corpus} has no "
-                f"training triples to take them from; list them under corpora/{corpus}/relations, such as "
-                f"{{{offered}}}, or use setting: open"
-            )
-
-
-def notes(study: "Study") -> Iterator[str]:
-    """Yield a sentence about sentences of test sets that the study leaves out."""
-    for name, corpus in study.data.section.items():
-        try:
-            test = local_split(corpus, "test") or []
-        except UserError:
-            continue
-        empty = sum(not sentence.triples for sentence in test)
-        if empty and "wz" not in study.settings:
-            yield (
-                f"corpora/{name}: {empty} of {len(test)} test sentences have no triples and are left out by the "
-                "setting nz; settings: [nz, wz] tests on them, too"
-            )
+    if sentences is None or setting == "wz":
+        return sentences
+    return [sentence for sentence in sentences if sentence.triples]

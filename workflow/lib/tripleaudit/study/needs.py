@@ -3,17 +3,14 @@ that need them.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from tripleaudit.protocols.build import spec_of
-
-if TYPE_CHECKING:
-    from tripleaudit.study.study import Study
+from tripleaudit.study.study import Study
 
 TRACKER_EXTRAS = {"trackio": "track", "wandb": "wandb"}
 
 
-def extras(study: "Study") -> dict[str, str]:
+def extras(study: Study) -> dict[str, str]:
     """Return extra -> the section of the study that needs it, each once."""
     found: dict[str, str] = {}
     for extra, section in _needed(study):
@@ -21,12 +18,12 @@ def extras(study: "Study") -> dict[str, str]:
     return found
 
 
-def _needed(study: "Study") -> Iterator[tuple[str, str]]:
-    if study.runs or study.classifier_runs:
-        yield "train", "extractors" if study.runs else "zcc"
+def _needed(study: Study) -> Iterator[tuple[str, str]]:
+    if study.runs.trained:
+        yield "train", "extractors" if study.runs.extractors else "zcc"
     for name in study.protocols:
         if spec_of(name).name == "augmented" and not all(
-            study.data.given(corpus, name) for corpus in study.corpora
+            study.protocol_sets.origin(corpus, name) for corpus in study.corpora
         ):
             yield "train", f"protocols/{name}"  # whose language model fills in entities
     if study.collections:

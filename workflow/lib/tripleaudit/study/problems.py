@@ -1,6 +1,4 @@
-"""Sentences about what cannot work in a study, as all sections say them: ``section/key: what is
-wrong``.
-"""
+"""Parts that the checks of all sections share; a problem reads ``section/key: what is wrong``."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -30,3 +28,18 @@ def missing(where: str, path: str | None) -> Iterator[str]:
     """Yield a sentence about a file that is not there; nothing of None."""
     if path and not Path(shipped(path)).is_file():
         yield f"{where}: {path}: no such file"
+
+
+def declared(names: Iterable[str], section: str, incomplete: Iterable[str]) -> list[str]:
+    """Return the names of a section's entries, of those too that lack a required key.
+
+    An incomplete entry has a problem of its own, so a reference to it is no second one.
+
+    Args:
+        names: the complete entries.
+        section: location of the section, such as ``generative/endpoints``.
+        incomplete: locations of all incomplete entries.
+    """
+    prefix = f"{section}/"
+    more = [place.removeprefix(prefix) for place in incomplete if place.startswith(prefix)]
+    return [*names, *more]

@@ -1,103 +1,105 @@
-"""Tables, plots and the report of a study: which there are, and what each is made from."""
+"""Tables, plots and the report of a study: which ones, and their input files."""
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-from pydantic import Field
+from typing import Any
 
 from tripleaudit.core.descriptors import TABLES, TableSpec
-from tripleaudit.core.errors import UserError, hint
-from tripleaudit.core.fields import Section, one_of
+from tripleaudit.core.errors import UserError
 from tripleaudit.core.provenance import digest
-from tripleaudit.scoring.matching import matching_names
-from tripleaudit.study.grescores import SYSTEM, TRAINED
-from tripleaudit.study.needles import LENGTH_TABLE
-from tripleaudit.study.scored import Scored, browsed
+from tripleaudit.study.collections import Collections
+from tripleaudit.study.config.study import StudyConfig
+from tripleaudit.study.facts import Facts
+from tripleaudit.study.grescores import SYSTEM, TRAINED, GreScores
+from tripleaudit.study.language_models import LanguageModels
+from tripleaudit.study.needles import LENGTH_TABLE, NeedleStudies
+from tripleaudit.study.paths import StudyPaths
+from tripleaudit.study.protocols import Protocols
+from tripleaudit.study.runs import Runs, Scored, TrainingRun, browsed_rows
 
-if TYPE_CHECKING:
-    from tripleaudit.study.study import Run, Study
-
-DRAWN = {"f1-cost": "efficiency", "zcc-curves": "zcc"}  # plot -> its table
-NO_ONE_RULE = (
-    "zcc",
-    "co-occurrence",
-    "matching-rules",
-)  # tables of scores that follow no matching rule, or all
-ABOUT_TRAINING_SETS = ("co-occurrence",)  # tables of scores that say nothing without a training set
+TABLE_OF_PLOT = {"f1-cost": "efficiency", "zcc-curves": "zcc"}
+TABLES_WITHOUT_MATCHING = ("zcc", "co-occurrence", "matching-rules")
+"""Tables of scores that follow no matching rule, or all of them."""
+TABLES_OF_TRAINING_SETS = ("co-occurrence",)
+"""Tables of scores that need a training set."""
 
 
-class Table(Section):
-    """Options of one table; nothing after its name makes it with the defaults."""
+def chosen_tables(config: StudyConfig) -> dict[str, dict[str, Any]] | None:
+    """Return the tables that the user names, with the options given; None for all possible ones."""
+    if config.tables is None:
+        return None
+    return {
+        name: {key: value for key, value in table.given().items() if value is not None}
+        for name, table in config.tables.items()
+    }
 
-    matching: Annotated[str, one_of(matching_names, "matching rule")] | None = None
-    """Matching rule of the table."""
-    digits: int | None = Field(None, ge=0, le=6)
-    """Decimals shown."""
-    caption: str | None = None
-    """Caption instead of the default one."""
-    style: Literal["paper"] | None = None
-    """paper: the LaTeX form without intervals and differences."""
+
+def possible_tables(study: Any, config: StudyConfig) -> list[str]:
+    """Return the names of the tables that a study can fill, in the order of the report.
+
+    Args:
+        study: the argument of :attr:`tripleaudit.core.descriptors.TableSpec.possible`.
+        config: the configuration of the study.
+    """
+    has_training = any(corpus.has_training for corpus in config.corpora.values())
+    lacks_training = bool(config.corpora) and not has_training
+    return [name for name, table in TABLES.items() if _can_fill(table, study, lacks_training)]
+
+
+def _can_fill(table: TableSpec, study: Any, lacks_training: bool) -> bool:
+    needs_training = table.needs == "audits" or table.name in TABLES_OF_TRAINING_SETS
+    if lacks_training and needs_training:
+        return False
+    try:
+        return bool(table.possible(study))
+    except Exception as error:
+        if not table.file:
+            raise
+        raise UserError(
+            f"{table.file}: table {table.name} cannot tell whether a study can fill it "
+            f"({type(error).__name__}: {error})"
+        ) from error
 
 
 class Report:
-    """What the study's results are shown as.
+    """The tables, plots and the report of a study.
 
     Args:
-        chosen: section ``tables``; None for all that the study can fill.
+        config: the configuration of the study.
+        possible: names of the tables that the study can fill.
+        settings: the cardinality settings of the study.
+        protocols: the training and test sets.
+        runs: the trainings and scores.
+        facts: the facts of trainings and systems.
+        language_models: the extractions by language models.
+        grescores: the data sets with GREScores.
+        needles: MINEA.
+        collections: the text collections.
+        paths: the files of the study.
     """
 
-    def __init__(self, study: "Study", chosen: dict[str, Table] | None):
-        self.study = study
-        self.chosen: dict[str, dict[str, Any]] | None = None
-        if chosen is not None:
-            given = {name: table.given().items() for name, table in chosen.items()}
-            self.chosen = {
-                name: {key: value for key, value in said if value is not None}
-                for name, said in given.items()
-            }
-
-    def problems(self) -> Iterator[str]:
-        """Yield a sentence for each table that the study cannot fill."""
-        if isinstance(self.study.typed.double, str):
-            yield from self.study.paths.problems_of_file("double", self.study.typed.double)
-        possible = self.possible
-        if self.chosen == {}:
-            yield "tables: names none, so that there is no report; expected one at least, or null for all"
-        for name, options in (self.chosen or {}).items():
-            if name not in TABLES:
-                yield f"tables: unknown table '{name}'{hint(name, TABLES)}"
-            elif name not in possible:
-                yield f"tables: this study cannot fill {name}; it can fill {', '.join(possible) or 'none'}"
-            elif "matching" in options and (TABLES[name].needs != "scores" or name in NO_ONE_RULE):
-                yield f"tables/{name}/matching: has no meaning, the table follows no one matching rule"
-
-    @cached_property
-    def possible(self) -> list[str]:
-        """Names of the tables that the study's parts can fill, in the report's order."""
-        return [name for name, table in TABLES.items() if self._can_fill(table)]
-
-    def _can_fill(self, table: TableSpec) -> bool:
-        training_sets = [
-            corpus for corpus in self.study.corpora if self.study.data.has_training(corpus)
-        ]
-        if (
-            self.study.corpora
-            and not training_sets
-            and (table.needs == "audits" or table.name in ABOUT_TRAINING_SETS)
-        ):
-            return False
-        try:
-            return bool(table.possible(self.study))
-        except Exception as error:
-            if not table.file:
-                raise
-            said = f"{type(error).__name__}: {error}"
-            raise UserError(
-                f"{table.file}: table {table.name} cannot tell whether a study can fill it ({said})"
-            ) from error
+    def __init__(
+        self,
+        config: StudyConfig,
+        *,
+        possible: Sequence[str],
+        settings: Sequence[str],
+        protocols: Protocols,
+        runs: Runs,
+        facts: Facts,
+        language_models: LanguageModels,
+        grescores: GreScores,
+        needles: NeedleStudies,
+        collections: Collections,
+        paths: StudyPaths,
+    ):
+        self.config, self.possible, self.settings = config, list(possible), list(settings)
+        self.protocols, self.runs, self.facts, self.paths = protocols, runs, facts, paths
+        self.language_models, self.grescores = language_models, grescores
+        self.needles, self.collections = needles, collections
+        self.chosen = chosen_tables(config)
 
     def tables(self, *needs: str) -> dict[str, dict[str, Any]]:
         """Return the tables to make, with their options; with ``needs``, those that are made
@@ -117,7 +119,7 @@ class Report:
         """
         options = {}
         for plot in self.plots:
-            table = (self.chosen or {}).get(DRAWN.get(plot, plot), {})
+            table = (self.chosen or {}).get(TABLE_OF_PLOT.get(plot, plot), {})
             options[plot] = {key: value for key, value in table.items() if key == "matching"}
         return json.dumps(options)
 
@@ -125,38 +127,52 @@ class Report:
         """Return what tables are made from, by the command's options; tables about data need no
         training.
         """
-        study, folder = self.study, self.study.paths.study
+        folder = self.paths.study
         needs = {TABLES[name].needs for name in names}
-        classifiers = self._of(study.classifier_runs, "scores/{}/curve.json")
-        doubled = [f"{folder}/counts/{path}.csv" for path in study.doubled_scored]
+        classifiers = self._of(self.runs.classifiers, "scores/{}/curve.json")
+        doubled = [f"{folder}/counts/{path}.csv" for path in self.runs.doubled_scores]
         files = {
             "scores": [f"{folder}/scores.csv"] if "scores" in needs else [],
             "gre_scores": [f"{folder}/gre/scores.csv"] if "gre" in needs else [],
             "needle_scores": [f"{folder}/needles/scores.csv"] if "needles" in needs else [],
-            "counts": study.score_files("counts")
+            "counts": self.runs.score_files("counts")
             if "scores" in needs or "leakage" in names
             else [],
             "doubled": doubled if "contrasts" in names else [],
             "audits": self.audits() if "audits" in needs else [],
-            "runs": self.runs() if needs & {"scores", "runs"} else [],
+            "runs": self.run_facts() if needs & {"scores", "runs"} else [],
             "gre_runs": self._facts_of_gre() if "gre" in needs else [],
-            "criteria": study.needles.criteria() if "needles" in needs else [],
-            "collection": study.collections.files() if "collection" in needs else [],
+            "criteria": self.needles.criteria() if "needles" in needs else [],
+            "collection": self.collections.files() if "collection" in needs else [],
             "curves": classifiers if "classifiers" in needs else [],
         }
         return {kind: paths for kind, paths in files.items() if paths}
 
+    def scores_of(self, wildcards: Any) -> list[str]:
+        """Return the files of one scores file: GREScores (``gre/``), needles (``needles/``), or
+        the rest.
+        """
+        if wildcards.part == "gre/":
+            return self.grescores.files()
+        if wildcards.part == "needles/":
+            return self.needles.files()
+        return self.runs.score_files()
+
     def frame_inputs(self, wildcards: Any = None) -> dict[str, list[str]]:
         """Return what the data frames of the study are made from, by the command's options."""
-        study, folder = self.study, self.study.paths.study
-        scored = {"": study.scored, "gre/": self.tables("gre"), "needles/": self.tables("needles")}
+        folder = self.paths.study
+        scored = {
+            "": self.runs.scores,
+            "gre/": self.tables("gre"),
+            "needles/": self.tables("needles"),
+        }
         found = {
             "scores": [
                 f"{folder}/{part}scores.csv" for part, is_scored in scored.items() if is_scored
             ],
-            "counts": study.score_files("counts"),
-            "doubled": [f"{folder}/counts/{path}.csv" for path in study.doubled_scored],
-            "runs": self.runs(),
+            "counts": self.runs.score_files("counts"),
+            "doubled": [f"{folder}/counts/{path}.csv" for path in self.runs.doubled_scores],
+            "runs": self.run_facts(),
         }
         return {kind: paths for kind, paths in found.items() if paths}
 
@@ -164,69 +180,26 @@ class Report:
         """Return the facts of systems and of trainings, where data sets with GREScores have some
         of them.
         """
-        planned = [
-            each for systems in self.study.grescores.planned.values() for each in systems.values()
-        ]
+        planned = [each for systems in self.grescores.planned.values() for each in systems.values()]
         settings = {each.keys["setting"] for each in planned}
-        folder, found = self.study.paths.study, []
-        if self.trainings and settings & {SYSTEM, TRAINED}:
+        folder, found = self.paths.study, []
+        if self.facts.trainings and settings & {SYSTEM, TRAINED}:
             found.append(f"{folder}/trainings.json")
         return found + ([f"{folder}/systems.json"] if SYSTEM in settings else [])
 
-    def runs(self) -> list[str]:
+    def run_facts(self) -> list[str]:
         """Return the facts of trainings, and of systems that need none."""
-        folder, study = self.study.paths.study, self.study
-        trained = [f"{folder}/trainings.json"] if self.trainings else []
-        return trained + ([f"{folder}/systems.json"] if study.compared else [])
-
-    @cached_property
-    def trainings(self) -> list[str]:
-        """Provenances of all trainings: those of the study, and those behind stored predictions."""
-        own = [*self.study.runs, *self.study.classifier_runs]
-        stored = [path for path, _ in self.study.systems.trainings()]
-        return [
-            f"{self.study.paths.study}/models/{run.path}/provenance.json" for run in own
-        ] + stored
-
-    @cached_property
-    def training_keys(self) -> list[dict[str, Any]]:
-        """The keys of each of :attr:`trainings` as the scores file names them."""
-        own = [*self.study.runs, *self.study.classifier_runs]
-        return [
-            *map(self.study.run_keys, own),
-            *(keys for _, keys in self.study.systems.trainings()),
-        ]
-
-    @cached_property
-    def doubles(self) -> list[str]:
-        """Provenances of the trainings of twice the epochs."""
-        return self._of(self.study.doubled_runs, "doubled/{}/provenance.json")
-
-    @property
-    def gain_files(self) -> dict[str, list[str]]:
-        """The files behind what twice the epochs gained: validation sets and both predictions of
-        each.
-        """
-        runs = self.study.doubled_runs
-        return {
-            "validation": [self.study.validation_file(run) for run in runs],
-            "single_predictions": self._of(runs, "predictions/{}/valid.jsonl"),
-            "double_predictions": self._of(runs, "doubled/{}/valid.jsonl"),
-        }
-
-    @cached_property
-    def earlier(self) -> list[str]:
-        """The facts of trainings of an earlier study that has doubled them."""
-        double = self.study.typed.double
-        return [self.study.paths.file(double)] if isinstance(double, str) else []
+        folder = self.paths.study
+        trained = [f"{folder}/trainings.json"] if self.facts.trainings else []
+        return trained + ([f"{folder}/systems.json"] if self.runs.compared else [])
 
     def audits(self) -> list[str]:
         """Return one audit of each corpus and protocol."""
         return [
-            f"{self.study.paths.study}/audits/{corpus}/{protocol}.json"
-            for corpus in self.study.corpora
-            if self.study.data.has_training(corpus)
-            for protocol in self.study.protocols
+            f"{self.paths.study}/audits/{corpus}/{protocol}.json"
+            for corpus in self.config.corpora
+            if self.config.corpora[corpus].has_training
+            for protocol in self.protocols.names
         ]
 
     # plots
@@ -234,14 +207,14 @@ class Report:
     @cached_property
     def plots(self) -> list[str]:
         """Names of the plots that the study can fill, in the order of the report."""
-        study, names = self.study, []
-        if study.compared:
+        names = []
+        if self.runs.compared:
             names.append("f1-cost")
-        if study.classifiers:
+        if self.runs.classifiers:
             names.append("zcc-curves")
-        if study.runs:
+        if self.runs.extractors:
             names.append("training-curves")
-        if study.runs or study.classifier_runs:
+        if self.runs.extractors or self.runs.classifiers:
             names.append("time-memory")
         if LENGTH_TABLE in self.tables("needles"):
             names.append(LENGTH_TABLE)
@@ -249,56 +222,56 @@ class Report:
 
     def plot_inputs(self, wildcards: Any = None) -> dict[str, list[str]]:
         """Return what the plots are made from, by the command's options."""
-        study, plots, folder = self.study, self.plots, self.study.paths.study
-        runs = [*study.runs, *study.classifier_runs]
-        curves = self._of(study.classifier_runs, "scores/{}/curve.json")
+        plots, folder = self.plots, self.paths.study
+        runs = [*self.runs.extractors, *self.runs.classifiers]
+        curves = self._of(self.runs.classifiers, "scores/{}/curve.json")
         files = {
             "scores": [f"{folder}/scores.csv"] if "f1-cost" in plots else [],
             "needle_scores": [f"{folder}/needles/scores.csv"] if LENGTH_TABLE in plots else [],
-            "counts": study.score_files("counts") if "f1-cost" in plots else [],
-            "runs": self.runs() if {"f1-cost", "zcc-curves"} & {*plots} else [],
+            "counts": self.runs.score_files("counts") if "f1-cost" in plots else [],
+            "runs": self.run_facts() if {"f1-cost", "zcc-curves"} & {*plots} else [],
             "curves": curves,
-            "history": self._of(study.runs, "models/{}/history.jsonl"),
+            "history": self._of(self.runs.extractors, "models/{}/history.jsonl"),
             # the benchmark files next to these are read where they exist: a lost one must not train
             # anything again
             "predictions": self._of(runs, "predictions/{}/test.jsonl"),
         }
         return {kind: paths for kind, paths in files.items() if paths}
 
-    def _of(self, runs: "Iterable[Run]", pattern: str) -> list[str]:
-        return [f"{self.study.paths.study}/{pattern.format(run.path)}" for run in runs]
+    def _of(self, runs: Iterable[TrainingRun], pattern: str) -> list[str]:
+        return [f"{self.paths.study}/{pattern.format(run.path)}" for run in runs]
 
     # the report
 
     @cached_property
     def browsed(self) -> list[Scored]:
         """What the report shows by sentence."""
-        return browsed([*self.study.scored.values()], next(iter(self.study.seeds), ""))
+        return browsed_rows([*self.runs.scores.values()], next(iter(self.config.seeds), ""))
 
     def files(self) -> list[str]:
         """Return all tables of the study, as the report embeds them."""
-        return [f"{self.study.paths.study}/tables/{name}.json" for name in self.tables()]
+        return [f"{self.paths.study}/tables/{name}.json" for name in self.tables()]
 
     def inputs(self, wildcards: Any = None) -> dict[str, list[str]]:
         """Return the files of :class:`tripleaudit.report.study_files.ReportFiles`."""
-        study, folder = self.study, self.study.paths.study
-        every = [*study.runs, *study.classifier_runs]
+        folder = self.paths.study
+        every = [*self.runs.extractors, *self.runs.classifiers]
         extractions = [
-            f"{folder}/generative/{texts}/{run}" for texts, run in study.language_models.extractions
+            f"{folder}/generative/{texts}/{run}" for texts, run in self.language_models.extractions
         ]
         return {
             "tables": self.files(),
             "plots": [f"{folder}/plots/{name}.json" for name in self.plots],
             "rows": [f"{folder}/counts/{row.path}.csv" for row in self.browsed],
             "answers": [f"{extraction}/answers.jsonl" for extraction in extractions],
-            "verdicts": study.grescores.verdicts(),
+            "verdicts": self.grescores.verdicts(),
             "entities": [
-                f"{folder}/needles/models/{model}/entities.jsonl" for model in study.needles.models
+                f"{folder}/needles/models/{model}/entities.jsonl" for model in self.needles.models
             ],
-            "contrasts": [f"{folder}/contrasts.parquet"] if study.scored else [],
+            "contrasts": [f"{folder}/contrasts.parquet"] if self.runs.scores else [],
             "provenance": [
                 *self._of(every, "models/{}/provenance.json"),
-                *([f"{folder}/scores.provenance.json"] if study.scored else []),
+                *([f"{folder}/scores.provenance.json"] if self.runs.scores else []),
             ],
         }
 
@@ -307,12 +280,10 @@ class Report:
         answers.
         """
         folder, extractions = (
-            f"{self.study.paths.study}/generative",
-            self.study.language_models.extractions,
+            f"{self.paths.study}/generative",
+            self.language_models.extractions,
         )
-        rows = [
-            f"{self.study.paths.study}/scores/{row.path}.provenance.json" for row in self.browsed
-        ]
+        rows = [f"{self.paths.study}/scores/{row.path}.provenance.json" for row in self.browsed]
         rows += [
             path
             for row in self.browsed
@@ -322,7 +293,7 @@ class Report:
         said = [f"{folder}/{texts}/{run}/predictions.jsonl" for texts, run in extractions]
         said += [
             path.replace("factualness.json", "granularity.json")
-            for path in self.study.grescores.verdicts()
+            for path in self.grescores.verdicts()
         ]
         return list(
             dict.fromkeys(
@@ -330,21 +301,23 @@ class Report:
             )
         )
 
-    def facts(self, configfiles: Iterable[Any] = ()) -> dict[str, Any]:
-        """Return what the report says about the study itself."""
-        return {
-            "name": self.study.name,
-            "description": self.study.config["description"],
-            "config_sha256": digest(self.study.config),
-            "configfiles": [os.path.relpath(path) for path in configfiles],
-            "seeds": self.study.seeds,
-            "settings": self.study.settings,
-        }
+    def study_facts(
+        self, config: Mapping[str, Any], configfiles: Iterable[Any] = ()
+    ) -> dict[str, Any]:
+        """Return what the report states about the study itself.
 
-    def deciding_facts(self, configfiles: Iterable[Any] = ()) -> dict[str, Any]:
-        """Return those of the facts that the report is rewritten for: not the digest of the
-        whole configuration.
+        Args:
+            config: the configuration with its defaults.
+            configfiles: files that it was read from.
         """
+        return {**self.compared_facts(configfiles), "config_sha256": digest(config)}
+
+    def compared_facts(self, configfiles: Iterable[Any] = ()) -> dict[str, Any]:
+        """Return the facts that make a new report: all but the digest of the configuration."""
         return {
-            name: fact for name, fact in self.facts(configfiles).items() if name != "config_sha256"
+            "name": self.config.study,
+            "description": self.config.description,
+            "configfiles": [os.path.relpath(path) for path in configfiles],
+            "seeds": self.config.seeds,
+            "settings": self.settings,
         }

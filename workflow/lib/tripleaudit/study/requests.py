@@ -156,7 +156,7 @@ def _local_texts(study: Study, dataset: str) -> list[Sentence] | None:
     beforehand.
     """
     chosen = study.language_models.section["datasets"][dataset]
-    sentences = local_set(study, chosen["corpus"], chosen["split"], "wz")
+    sentences = local_set(study.data.sections[chosen["corpus"]], chosen["split"], "wz")
     return (
         None
         if sentences is None
@@ -170,15 +170,14 @@ def _systems(study: Study, clients: Clients) -> Found:
     """
     systems = study.systems
     jobs: list[Any] = []
-    for corpus, trainset, name, testset in systems.predicted:
+    for prediction in study.runs.predictions:
+        corpus, trainset = prediction.corpus, prediction.trainset
+        name, testset = prediction.system, prediction.testset
         if systems.kinds[name].name == "endpoint":
             job = SimpleNamespace(corpus=corpus, trainset=trainset, extractor=name, testset=testset)
-            about = trainset.rpartition("-")[0] if testset == "test" else testset
-            report, given = (
-                systems.report(corpus, trainset, name, testset),
-                systems.gives_schema(job),
-            )
-            to_make = partial(make_query, schema_of_test=given)
+            about = study.protocol_sets.protocol_of(trainset, testset)
+            report = study.facts.report_of(prediction.path)
+            to_make = partial(make_query, schema_of_test=systems.gives_schema(job))
             jobs.append((job, about, report, systems.inputs(job), to_make))
     for job, about, report, inputs, to_make in jobs:
         name = job.extractor
@@ -188,7 +187,7 @@ def _systems(study: Study, clients: Clients) -> Found:
             continue
         given = json.loads(systems.job(job.corpus, name, 1, job.trainset))
         query = to_make(name, systems.settings(name), *sentences, given)
-        endpoint = systems.given[name].endpoint or ""
+        endpoint = systems.sections[name].endpoint or ""
         figures = _counted(clients(endpoint), task_of(query), query.sentences)
         done = not figures.to_pay and isfile(report) and not read_json(report).get("failed")
         yield _row(job.corpus, f"{name} ({about})", endpoint, done, figures)
@@ -209,7 +208,7 @@ def _test_and_training(
             found.append(load_sentences(inputs[role]))
             continue
         original = job.testset == "test" and job.trainset.startswith("original-")
-        sentences = local_set(study, job.corpus, role, setting) if original else None
+        sentences = local_set(study.data.sections[job.corpus], role, setting) if original else None
         if sentences is None:
             return None
         found.append(sentences)

@@ -2,18 +2,15 @@
 their value.
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.llm.store import Store
-from tripleaudit.systems.service import FROM_ENVIRONMENT
-
-if TYPE_CHECKING:
-    from tripleaudit.study.study import Study
+from tripleaudit.study.keys import is_set, key_variables
+from tripleaudit.study.study import Study
 
 ENDPOINT, SYSTEM = "generative/endpoints/", "systems/"
 
@@ -32,35 +29,21 @@ ANSWERING: Mapping[str, Callable[[Any, Any], str | None]] = {
 """Rule -> the system that answers in a job of it."""
 
 
-def named(
-    loc: str, headers: Mapping[str, str], key: str | None = None
-) -> Iterator[tuple[str, str]]:
-    """Yield each variable that a key and headers come from, and where the configuration says so."""
-    if key:
-        yield key, f"{loc}/api_key_env"
-    for header, value in headers.items():
-        if value.startswith(FROM_ENVIRONMENT):
-            yield value.removeprefix(FROM_ENVIRONMENT), f"{loc}/headers/{header}"
-
-
-def variables(study: "Study") -> list[tuple[str, str]]:
+def variables(study: Study) -> list[tuple[str, str]]:
     """Return every variable that a study names, and where it does so."""
     endpoints = study.language_models.config.endpoints.items()
-    systems = study.systems.given.items()
+    systems = study.systems.sections.items()
     found = [
         each
         for name, one in endpoints
-        for each in named(f"{ENDPOINT}{name}", one.headers, one.api_key_env)
+        for each in key_variables(f"{ENDPOINT}{name}", one.headers, one.api_key_env)
     ]
-    return found + [each for name, one in systems for each in named(f"{SYSTEM}{name}", one.headers)]
+    return found + [
+        each for name, one in systems for each in key_variables(f"{SYSTEM}{name}", one.headers)
+    ]
 
 
-def is_set(name: str) -> bool:
-    """Whether a variable holds something."""
-    return bool(os.environ.get(name, "").strip())
-
-
-def to_set(study: "Study") -> str:
+def to_set(study: Study) -> str:
     """Return the sentence about the variables that are to be set before a study runs; empty if
     there are none.
     """
@@ -73,7 +56,7 @@ def to_set(study: "Study") -> str:
 
 
 def refuse_without(
-    study: "Study", jobs: Iterable[tuple[str, Any]], cache: str | Path
+    study: Study, jobs: Iterable[tuple[str, Any]], cache: str | Path
 ) -> Iterator[str]:
     """Refuse to start jobs that would end for want of a variable.
 
@@ -92,7 +75,7 @@ def refuse_without(
     for rule, job in jobs:
         if system := ANSWERING[rule](study, job) if rule in ANSWERING else None:
             parts.add(f"{SYSTEM}{system}/")
-            parts.add(f"{ENDPOINT}{study.systems.given[system].endpoint}/")
+            parts.add(f"{ENDPOINT}{study.systems.sections[system].endpoint}/")
         parts.update(
             f"{ENDPOINT}{name}/" for name in (QUERIED[rule](study, job) if rule in QUERIED else ())
         )

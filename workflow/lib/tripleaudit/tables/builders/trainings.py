@@ -237,6 +237,6 @@ TRAININGS = TableSpec(
     order=14.6,
     build=trainings,
     needs="runs",
-    possible=lambda study: bool(study.report.trainings),
+    possible=lambda study: bool(study.facts.trainings),
     question="How was each system trained, and was its training long enough?",
 )

@@ -195,7 +195,7 @@ TWO_STEP = TableSpec(
     name="two-step",
     order=12,
     build=two_step,
-    possible=lambda study: bool(study.two_step_runs or study.two_step_systems),
+    possible=lambda study: bool(study.runs.two_steps or study.runs.two_step_systems),
     question="Does a classifier before the extractor beat training it with zero-triple sentences?",
     overview=(
         Headline("classifier first", {"metric": "f1", "column": "F1"}),

@@ -1,16 +1,12 @@
-"""A study's configuration as one typed object, and everything in it that does not fit."""
+"""The configuration of a study."""
 
-import copy
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from tripleaudit.core.devices import SHARES
-from tripleaudit.core.errors import UserError
 from tripleaudit.core.fields import (
     NAME,
     Batch,
@@ -25,26 +21,22 @@ from tripleaudit.core.fields import (
     Unique,
     among,
     form,
-    mistakes,
     model_from,
     one_of,
 )
-from tripleaudit.core.yaml_files import read_with_repeated
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.units import SENTENCE, UNITS
-from tripleaudit.study.collections import Collection
-from tripleaudit.study.corpora import Corpus, Encoder
-from tripleaudit.study.gre_section import Grescores
-from tripleaudit.study.language_models import Generative
-from tripleaudit.study.needles import Needles
-from tripleaudit.study.protocol_section import SIFT, named_protocols, protocols_model
-from tripleaudit.study.removed import remove_keys
-from tripleaudit.study.report import Table
-from tripleaudit.study.system_section import System
-from tripleaudit.study.training import Entry, Extractor, Noising, OwnExtractor, Training, Zcc
+from tripleaudit.study.config.collections import Collection
+from tripleaudit.study.config.corpora import Corpus, Encoder
+from tripleaudit.study.config.generative import Generative
+from tripleaudit.study.config.grescores import Grescores
+from tripleaudit.study.config.needles import Needles
+from tripleaudit.study.config.protocols import SIFT, protocols_model
+from tripleaudit.study.config.systems import System
+from tripleaudit.study.config.tables import Table
+from tripleaudit.study.config.training import Entry, Extractor, Noising, OwnExtractor, Training, Zcc
 
 SHARED_FOLDER = "cache"
-HEADING = "Configuration is not usable:"
 
 
 def _has_nz(settings: list[str]) -> list[str]:
@@ -165,9 +157,9 @@ class StudyConfig(Section):
 
 
 @functools.cache
-def _model(sifted: tuple[str, ...] = ()) -> type[StudyConfig]:
-    """The model of a configuration whose protocols have these names of sifted sets."""
-    protocols: Any = protocols_model(sifted)
+def config_model(protocol_names: tuple[str, ...] = ()) -> type[StudyConfig]:
+    """Return the model of a configuration with these free names of protocols."""
+    protocols: Any = protocols_model(protocol_names)
     kind = Annotated[protocols, Field(description=protocols.__doc__)]
     return model_from("StudyConfig", {"protocols": (kind, protocols_model(())())}, StudyConfig)
 
@@ -175,120 +167,9 @@ def _model(sifted: tuple[str, ...] = ()) -> type[StudyConfig]:
 def load_schema() -> dict[str, Any]:
     """Return the JSON schema of a configuration, made from the models."""
     name = "sift-1"
-    schema = _model((name,)).model_json_schema(by_alias=True)
+    schema = config_model((name,)).model_json_schema(by_alias=True)
     protocols = schema["$defs"]["Protocols"]
     protocols["patternProperties"] = {SIFT: protocols["properties"].pop(name)}
     protocols["required"] = []
     schema["title"] = "tripleaudit study"
     return schema
-
-
-def parsed(given: Mapping[str, Any]) -> tuple[StudyConfig, dict[str, Any], list[str], set[str]]:
-    """Return a configuration as far as it fits, and what does not fit.
-
-    Returns:
-        The typed configuration; the same as given, without what does not fit; one sentence for each
-        of these; and the names of entries that are left out because of them, which others may speak
-        of.
-    """
-    left = copy.deepcopy(dict(given))
-    sentences = [*_without_other_keys(left, ()), *remove_keys(left)]
-    removed: set[tuple[str | int, ...]] = set()
-    gone: set[str] = set()
-    while True:
-        protocols = left.get("protocols")
-        names = protocols if isinstance(protocols, dict) else ()
-        model = _model(named_protocols(map(str, names)))
-        try:
-            return model.model_validate(left), left, sentences, gone
-        except ValidationError as error:
-            for mistake in mistakes(error, model):
-                # a key that was left out because it did not fit is not missing
-                if mistake.key not in removed:
-                    sentences.append(mistake.sentence())
-                if mistake.kind == "missing":
-                    gone.add(str(mistake.loc[-1]) if mistake.loc else "")
-                # another mistake may have taken it out already, alone or with the entry around it
-                if not any(
-                    mistake.loc[:depth] in removed for depth in range(1, len(mistake.loc) + 1)
-                ):
-                    removed.add(_remove(left, mistake.loc, mistake.key))
-
-
-def _without_other_keys(part: Any, loc: tuple[str, ...]) -> Iterator[str]:
-    """Take out of all mappings the keys that YAML does not read as text; yield a sentence for
-    each.
-    """
-    entries = (
-        list(part.items())
-        if isinstance(part, dict)
-        else enumerate(part)
-        if isinstance(part, list)
-        else ()
-    )
-    for key, value in entries:
-        if isinstance(part, dict) and not isinstance(key, str):
-            yield f"{'/'.join(loc) or '(top level)'}: YAML reads the key {key!r} as no text; expected it in quotes"
-            del part[key]
-        else:
-            yield from _without_other_keys(value, (*loc, str(key)))
-
-
-def _remove(
-    config: dict[str, Any], loc: Sequence[str | int], missing: Sequence[str | int]
-) -> tuple[str | int, ...]:
-    """Take an entry out of a configuration, the whole list of an item of one, and return where
-    it was.
-    """
-    if not loc:  # a key of the top level is missing
-        config[str(missing[-1])] = "unnamed"
-        return tuple(missing)
-    parents: list[Any] = [config]
-    for key in loc[:-1]:
-        inner = parents[-1]
-        fits = (
-            isinstance(inner, dict)
-            and key in inner
-            or isinstance(inner, list)
-            and isinstance(key, int)
-        )
-        if not fits:
-            break
-        parents.append(inner[key])
-    for depth in reversed(range(len(parents))):
-        if isinstance(parents[depth], dict) and loc[depth] in parents[depth]:
-            del parents[depth][loc[depth]]
-            return tuple(loc[: depth + 1])
-    raise UserError(f"{HEADING}\n- {'/'.join(map(str, loc))}: cannot be used")
-
-
-def refused(problems: Iterable[str]) -> UserError:
-    """Return the error that lists all problems, one a line."""
-    return UserError("\n".join([HEADING, *(f"- {problem}" for problem in dict.fromkeys(problems))]))
-
-
-def read_files(paths: Iterable[str | Path]) -> tuple[dict[str, Any], list[str]]:
-    """Read configuration files, later ones winning key by key.
-
-    Returns:
-        The configuration, and one sentence for each key that a file has twice.
-
-    Raises:
-        UserError: a file cannot be read.
-    """
-    config: dict[str, Any] = {}
-    twice: list[str] = []
-    for path in paths:
-        value, found = read_with_repeated(path)
-        twice += found
-        _update(config, value)
-    return config, twice
-
-
-def _update(config: dict[str, Any], other: Mapping[str, Any]) -> None:
-    """Merge as Snakemake does: mappings key by key, everything else replaced."""
-    for key, value in other.items():
-        if isinstance(value, Mapping) and isinstance(config.get(key), dict):
-            _update(config[key], value)
-        else:
-            config[key] = value

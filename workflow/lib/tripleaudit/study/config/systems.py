@@ -18,11 +18,11 @@ from tripleaudit.core.fields import (
 )
 from tripleaudit.corpora.readers import REMOVED_FORMATS
 from tripleaudit.corpora.readers.records import Columns
-from tripleaudit.study.corpora import format_names
-from tripleaudit.study.training import Training
+from tripleaudit.study.config.corpora import format_names
+from tripleaudit.study.config.training import Training
 
-WHERE_AND_WITH_WHAT = ("protocols", "threads", "gpus", "mem_mb", "runtime")
-FOR_ALL = (*WHERE_AND_WITH_WHAT, "limit", "relations")
+RESOURCE_KEYS = ("protocols", "threads", "gpus", "mem_mb", "runtime")
+COMMON_KEYS = (*RESOURCE_KEYS, "limit", "relations")
 
 
 _Paths = str | list[str]
@@ -151,15 +151,15 @@ class System(Section):
     """Time that a cluster job asks for, minutes or '4h'."""
 
     @model_serializer(mode="wrap")
-    def _said(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out the keys of the ways in that it does not take, so that what is written reads
-        the same.
-        """
-        said = [name for name in ("trained", *SYSTEM_KINDS) if name in self.model_fields_set]
+    def _dump_applicable(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out the keys of other kinds, so that a written configuration can be read again."""
+        kinds = [name for name in ("trained", *SYSTEM_KINDS) if name in self.model_fields_set]
         values = dump(self)
-        if len(said) != 1:
+        if len(kinds) != 1:
             return values
-        known = said if said == ["trained"] else [*said, *SYSTEM_KINDS[said[0]].options, *FOR_ALL]
+        known = kinds
+        if kinds != ["trained"]:
+            known = [*kinds, *SYSTEM_KINDS[kinds[0]].options, *COMMON_KEYS]
         return {
             name: value
             for name, value in values.items()

@@ -1,0 +1,1 @@
+"""Checks of a study across sections, before anything runs; one file for each section."""

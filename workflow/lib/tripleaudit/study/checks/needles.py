@@ -1,0 +1,64 @@
+"""Checks of the section ``needles``."""
+
+import os
+from collections.abc import Collection, Iterator
+
+from tripleaudit.core.errors import UserError
+from tripleaudit.needles.haystack import read_document
+from tripleaudit.study.config.needles import SAME_MODEL
+from tripleaudit.study.needles import NeedleStudies
+from tripleaudit.study.problems import declared, missing, refused, unknown
+
+
+class NeedleChecks:
+    """Checks of documents, models and settings of MINEA.
+
+    Args:
+        needles: MINEA of the study.
+        incomplete: locations of entries that lack a required key.
+    """
+
+    def __init__(self, needles: NeedleStudies, incomplete: Collection[str]):
+        self.needles, self.config = needles, needles.config
+        endpoints = needles.language_models.config.endpoints
+        self.endpoints = declared(endpoints, "generative/endpoints", incomplete)
+
+    def problems(self) -> Iterator[str]:
+        """Yield one sentence for each thing that cannot work, before anything runs."""
+        yield from self._problems_of_endpoints()
+        if self.config.models and not self.config.documents:
+            yield "needles/documents: expected at least one text file or folder"
+        yield from self._problems_of_files("documents", self.config.documents)
+        yield from missing("needles/needle_file", self.config.needle_file)
+        yield from missing("needles/tokenizer", self.config.tokenizer)
+        yield from (f"needles/{problem}" for problem in self.config.contradictions())
+        yield from refused("needles/schema", self.config.load_schema)
+
+    def _problems_of_endpoints(self) -> Iterator[str]:
+        named = [("models", name) for name in self.config.models]
+        named += [(key, getattr(self.config, key)) for key in ("generator", "judge")]
+        for key, name in named:
+            if name != SAME_MODEL:
+                yield from unknown(f"needles/{key}", "endpoint", name, self.endpoints)
+        endpoints = self.needles.language_models.config.endpoints
+        for lm in sorted({*self.config.models, self.config.generator} & {*endpoints}):
+            if (context := endpoints[lm].context) is not None and context <= self.config.reserve:
+                yield (
+                    f"needles/reserve: {self.config.reserve} tokens kept free leave none of a context of {context} "
+                    f"(endpoint '{lm}')"
+                )
+
+    def _problems_of_files(self, key: str, paths: list[str]) -> Iterator[str]:
+        missing = [
+            each
+            for path in paths
+            for each in self.needles.paths.problems_of_file(f"needles/{key}", path)
+        ]
+        yield from missing
+        try:
+            documents = [] if missing else self.needles.document_files(paths)
+        except UserError as error:
+            yield f"needles/{key}: {error}"
+            return
+        for path in filter(os.path.exists, documents):  # others are fetched
+            yield from refused(f"needles/{key}", read_document, path)

@@ -1,0 +1,38 @@
+"""Checks of protocols and cardinality settings against what is trained and queried."""
+
+from collections.abc import Iterator
+
+from tripleaudit.study.protocols import Protocols
+from tripleaudit.study.systems import Systems
+from tripleaudit.study.trainings import Trainings, takes_schema
+
+
+class ProtocolChecks:
+    """Checks of protocols and settings that no training or system fits.
+
+    Args:
+        protocols: the protocols of the study.
+        systems: the systems without training.
+        trainings: the trained extractors and classifiers.
+    """
+
+    def __init__(self, protocols: Protocols, systems: Systems, trainings: Trainings):
+        self.protocols, self.systems, self.trainings = protocols, systems, trainings
+
+    def problems(self) -> Iterator[str]:
+        """Yield one sentence for each protocol and setting that cannot be used."""
+        for protocol in filter(self.protocols.gives_schema, self.protocols.names):
+            systems = [name for name in self.systems.kinds if self.systems.takes_schema(name)]
+            if not systems and not any(map(takes_schema, self.trainings.extractors)):
+                yield (
+                    f"protocols/{protocol}: nothing in the study can be asked for relations that training lacks; "
+                    "expected the extractor unirel, an endpoint under systems, or a system with relations: true"
+                )
+        if not self.protocols.options("original").get("train", True):
+            tested = [f"protocol '{name}'" for name in self.protocols.tests_only]
+            if "wz" in self.protocols.settings:
+                tested.append("setting 'wz'")
+            for name in tested:
+                yield f"protocols/original/train: false, but the {name} is tested by trainings on the original split"
+        if self.trainings.classifiers and "wz" not in self.protocols.settings:
+            yield "zcc: a zero-cardinality classifier needs sentences without triples; add wz to settings"

@@ -1,0 +1,132 @@
+"""Checks of the section ``systems``."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.core.descriptors import EXTRACTORS, SYSTEM_KINDS
+from tripleaudit.core.errors import hint
+from tripleaudit.scoring.baselines import BASELINES
+from tripleaudit.scoring.relation_names import load_map
+from tripleaudit.study.config.systems import COMMON_KEYS
+from tripleaudit.study.config.training import CLASSIFIER_PREFIX
+from tripleaudit.study.corpora import Corpora
+from tripleaudit.study.problems import declared, refused, unknown
+from tripleaudit.study.systems import Systems
+from tripleaudit.study.trainings import trained_extractors
+from tripleaudit.systems.facts import check_stored, training_fact
+
+
+class SystemChecks:
+    """Checks of systems that a study does not train.
+
+    Args:
+        systems: the systems of the study.
+        corpora: the corpora of the study.
+        incomplete: locations of entries that lack a required key.
+    """
+
+    def __init__(self, systems: Systems, corpora: Corpora, incomplete: Collection[str]):
+        self.systems, self.corpora, self.config = systems, corpora, systems.config
+        self.trained = list(trained_extractors(self.config))
+        self.endpoints = declared(
+            self.config.generative.endpoints, "generative/endpoints", incomplete
+        )
+        self.protocol_names = declared(systems.protocols.names, "protocols", incomplete)
+
+    def problems(self) -> Iterator[str]:
+        """Yield one sentence for each thing that cannot work, before anything runs."""
+        ways = ["trained", *SYSTEM_KINDS]
+        for name, each in self.config.systems.items():
+            where, given = f"systems/{name}", each.given()
+            said = [key for key in ways if key in given]
+            if len(said) != 1:
+                found = f"{' and '.join(said)} are several" if said else "none of them is given"
+                yield f"{where}: expected exactly one of {', '.join(ways)}; {found}"
+            elif said == ["trained"]:
+                yield from self._problems_of_trained(where, name, given)
+            else:
+                yield from self._problems_of_kind(where, name, given)
+
+    def _problems_of_trained(
+        self, where: str, name: str, given: Mapping[str, Any]
+    ) -> Iterator[str]:
+        known = [
+            *(one for one, spec in EXTRACTORS.items() if not spec.classifier),
+            *self.config.own_extractors,
+        ]
+        yield from unknown(f"{where}/trained", "extractor", name, known)
+        if name in self.config.extractors:
+            yield f"{where}: '{name}' is an entry of extractors, too; expected it once"
+        for key in given:
+            if key != "trained":
+                yield f"{where}/{key}: of a trained extractor all settings stand under 'trained'"
+
+    def _problems_of_kind(self, where: str, name: str, given: Mapping[str, Any]) -> Iterator[str]:
+        kind, settings = self.systems.kinds[name], self.systems.settings(name)
+        taken = (*EXTRACTORS, *BASELINES, *self.config.own_extractors)
+        if (
+            kind.name == "predictions"
+        ):  # those of an extractor have its name and its published values
+            taken = (*self.trained, *BASELINES)
+        if name in taken or name.startswith(CLASSIFIER_PREFIX):
+            yield f"{where}: '{name}' is the name of an extractor or a baseline; expected another one"
+        allowed = (kind.name, *kind.options, *COMMON_KEYS)
+        for key in given:
+            if key not in allowed:
+                yield f"{where}/{key}: a system by '{kind.name}' has no such key{hint(key, allowed)}"
+        if given[kind.name] is None:
+            yield f"{where}/{kind.name}: nothing stands there; expected a value"
+            return
+        if kind.name == "endpoint":
+            yield from self._problems_of_endpoint(where, settings)
+        if kind.name == "predictions":
+            yield from self._problems_of_stored(where, name)
+        if given.get("relations") is True and "relations" not in kind.options:
+            yield f"{where}/relations: a system by '{kind.name}' takes no relations; expected a map of names"
+        if isinstance(file := given.get("relations"), str):
+            yield from refused(f"{where}/relations", load_map, self.systems.paths.file(file))
+        yield from (f"{where}/{sentence}" for sentence in kind.problems(settings))
+        for protocol in self.systems.sections[name].protocols or ():
+            yield from _absent(f"{where}/protocols", "protocol", protocol, self.protocol_names)
+        for path in settings.get("files") or ():
+            if not Path(path).is_file():
+                yield f"{where}/files: {path}: no such file"
+
+    def _problems_of_endpoint(self, where: str, settings: Mapping[str, Any]) -> Iterator[str]:
+        yield from unknown(f"{where}/endpoint", "endpoint", settings["endpoint"], self.endpoints)
+        for corpus in self.systems.corpora:
+            has = self.corpora.sizes(corpus).get("train", settings["examples"])
+            if settings["examples"] > has:
+                more = f"{settings['examples']} sentences, but the training split of {corpus} has {has}"
+                yield f"{where}/examples: {more}"
+
+    def _problems_of_stored(self, where: str, name: str) -> Iterator[str]:
+        given = self.systems.sections[name].predictions
+        corpora, tested = self.systems.corpora, self.protocol_names
+        if not isinstance(given, dict) and len(corpora) != 1:
+            yield f"{where}/predictions: the study has {len(corpora)} corpora; expected the paths by corpus"
+        for corpus, paths in self.systems.stored(name).items():
+            yield from _absent(f"{where}/predictions", "corpus", corpus, corpora)
+            for protocol, files in paths.items():
+                yield from _absent(f"{where}/predictions/{corpus}", "protocol", protocol, tested)
+                for path in sorted({path for path in files if files.count(path) > 1}):
+                    yield f"{where}/predictions/{corpus}: {path}: the same file twice; expected it once"
+                for path in files:
+                    yield from self.systems.paths.problems_of_file(f"{where}/predictions", path)
+        for corpus, path in self.systems.training(name).items():
+            yield from _absent(f"{where}/training", "corpus", corpus, corpora)
+            if corpus in corpora:
+                yield from self._problems_of_training(f"{where}/training", path)
+
+    def _problems_of_training(self, where: str, path: str) -> Iterator[str]:
+        file = self.systems.paths.file(path)
+        yield from (missing := list(self.systems.paths.problems_of_file(where, path)))
+        if not missing:
+            found = list(refused(where, training_fact, file, {}))
+            yield from found or refused(where, check_stored, file)
+
+
+def _absent(where: str, what: str, name: str, known: Sequence[str]) -> Iterator[str]:
+    if name not in known:
+        yield f"{where}: there is no {what} '{name}'{hint(name, known)}"

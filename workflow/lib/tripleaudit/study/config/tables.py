@@ -1,0 +1,21 @@
+"""The section ``tables``."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from tripleaudit.core.fields import Section, one_of
+from tripleaudit.scoring.matching import matching_names
+
+
+class Table(Section):
+    """Options of one table; nothing after its name makes it with the defaults."""
+
+    matching: Annotated[str, one_of(matching_names, "matching rule")] | None = None
+    """Matching rule of the table."""
+    digits: int | None = Field(None, ge=0, le=6)
+    """Decimals shown."""
+    caption: str | None = None
+    """Caption instead of the default one."""
+    style: Literal["paper"] | None = None
+    """paper: the LaTeX form without intervals and differences."""

@@ -1,0 +1,134 @@
+"""Facts of trainings and systems: their provenance, reports and keys."""
+
+from functools import cached_property
+from typing import Any
+
+from tripleaudit.scoring.baselines import BASELINES
+from tripleaudit.study.config.study import StudyConfig
+from tripleaudit.study.paths import StudyPaths
+from tripleaudit.study.protocols import Protocols
+from tripleaudit.study.runs import Runs
+from tripleaudit.study.systems import Systems
+from tripleaudit.systems.facts import history_of
+
+
+class Facts:
+    """The files and keys behind ``trainings.json`` and ``systems.json`` of a study.
+
+    Args:
+        config: the configuration of the study.
+        protocols: the training and test sets.
+        systems: the systems without training.
+        runs: the trainings and predictions.
+        paths: the files of the study.
+    """
+
+    def __init__(
+        self,
+        config: StudyConfig,
+        protocols: Protocols,
+        systems: Systems,
+        runs: Runs,
+        paths: StudyPaths,
+    ):
+        self.config, self.protocols, self.systems = config, protocols, systems
+        self.runs, self.paths = runs, paths
+
+    # trainings
+
+    @cached_property
+    def stored_trainings(self) -> list[tuple[str, dict[str, Any]]]:
+        """``(provenance, keys)`` of the trainings behind stored predictions, one for each row."""
+        trainings = []
+        for run in self.runs.untrained:
+            provenances = self.systems.training(run.system)
+            if run.trainset == "original-nz" and run.corpus in provenances:
+                keys = self.runs.system_keys(run.corpus, run.system)
+                trainings.append((self.paths.file(provenances[run.corpus]), keys))
+        return trainings
+
+    @property
+    def stored_histories(self) -> list[str]:
+        """The histories next to :attr:`stored_trainings`, where there are some."""
+        histories = [history_of(path) for path, _ in self.stored_trainings]
+        return [str(history) for history in histories if history]
+
+    @cached_property
+    def trainings(self) -> list[str]:
+        """Provenances of all trainings: those of the study, and those behind stored predictions."""
+        trained = [
+            f"{self.paths.study}/models/{run.path}/provenance.json" for run in self.runs.trained
+        ]
+        return trained + [path for path, _ in self.stored_trainings]
+
+    @cached_property
+    def training_keys(self) -> list[dict[str, Any]]:
+        """The keys of each of :attr:`trainings` as the scores file names them."""
+        trained = [self.runs.run_keys(run) for run in self.runs.trained]
+        return trained + [keys for _, keys in self.stored_trainings]
+
+    @cached_property
+    def doubles(self) -> list[str]:
+        """Provenances of the trainings of twice the epochs."""
+        return self._files_of_doubles("doubled/{}/provenance.json")
+
+    @property
+    def double_keys(self) -> list[dict[str, Any]]:
+        """The keys of each of :attr:`doubles`."""
+        return [self.runs.run_keys(run) for run in self.runs.doubled]
+
+    @property
+    def gain_files(self) -> dict[str, list[str]]:
+        """Validation sets and both predictions behind the gain from twice the epochs."""
+        return {
+            "validation": [self.protocols.validation_file(run) for run in self.runs.doubled],
+            "single_predictions": self._files_of_doubles("predictions/{}/valid.jsonl"),
+            "double_predictions": self._files_of_doubles("doubled/{}/valid.jsonl"),
+        }
+
+    @cached_property
+    def earlier(self) -> list[str]:
+        """The facts of trainings of an earlier study that has doubled them."""
+        double = self.config.double
+        return [self.paths.file(double)] if isinstance(double, str) else []
+
+    def _files_of_doubles(self, pattern: str) -> list[str]:
+        return [f"{self.paths.study}/{pattern.format(run.path)}" for run in self.runs.doubled]
+
+    # systems
+
+    def reports(self) -> list[str]:
+        """Return the reports on all predictions of systems."""
+        return [self.report_of(prediction.path) for prediction in self.runs.predictions]
+
+    def report_of(self, prediction: str) -> str:
+        """Return the report next to a prediction file.
+
+        Args:
+            prediction: corpus, training set, system and test set as a path.
+        """
+        return f"{self.paths.study}/predictions/{prediction}.report.json"
+
+    def report_keys(self) -> list[dict[str, Any]]:
+        """Return the keys of each of :meth:`reports` as the scores file names them."""
+        keys = []
+        for prediction in self.runs.predictions:
+            protocol = self.protocols.protocol_of(prediction.trainset, prediction.testset)
+            keys.append(self.runs.system_keys(prediction.corpus, prediction.system, protocol))
+        return keys
+
+    @cached_property
+    def timed(self) -> dict[str, dict[str, Any]]:
+        """Prediction file -> keys, of the trainings and baselines whose time is compared with
+        that of systems.
+        """
+        folder = f"{self.paths.study}/predictions"
+        timed = {}
+        for run in self.runs.extractors:
+            if run.protocol == "original" and run.noise == "none":
+                timed[f"{folder}/{run.path}/test.jsonl"] = self.runs.run_keys(run)
+        for baseline in self.runs.baselines:
+            if baseline.trainset == "original-nz" and not BASELINES[baseline.system].classifier:
+                keys = self.runs.system_keys(baseline.corpus, baseline.system)
+                timed[f"{folder}/{baseline.path}/test.jsonl"] = keys
+        return timed

@@ -1,0 +1,63 @@
+"""Checks of the content of the user's own files, before a study runs."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tripleaudit.core.errors import UserError
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.study.corpora import SPLITS
+from tripleaudit.study.local_sets import local_split
+from tripleaudit.study.study import Study
+
+
+def problems(study: Study) -> Iterator[str]:
+    """Yield a sentence for everything in a study's own files that would make a job fail."""
+    for name, corpus in study.data.sections.items():
+        splits: dict[str, list[Sentence]] = {}
+        for split in SPLITS if corpus.has_training else ("test",):
+            try:
+                found = local_split(corpus, split)
+            except UserError as error:
+                key = "train" if corpus.files and not getattr(corpus.files, split) else split
+                yield f"corpora/{name}/files/{key}: {error}"
+                continue
+            if found is not None:
+                splits[split] = found
+        test = splits.get("test")
+        if test is not None and not any(sentence.triples for sentence in test):
+            yield f"corpora/{name}/files/test: no sentence has a triple; nothing can be scored"
+        elif test is not None and ("train" in splits or not corpus.has_training):
+            yield from _problems_of_relations(study, name, splits.get("train", []), test)
+
+
+def _problems_of_relations(
+    study: Study, corpus: str, train: list[Sentence], test: list[Sentence]
+) -> Iterator[str]:
+    """Yield a sentence for each system that is to be given relations where none are known."""
+    if study.data.sections[corpus].relations or any(sentence.triples for sentence in train):
+        return
+    names = sorted({triple.relation for sentence in test for triple in sentence.triples})
+    offered = ", ".join(f"{name}: ''" for name in names)
+    for name, kind in study.systems.kinds.items():
+        settings: dict[str, Any] = study.systems.settings(name)
+        if kind.name == "endpoint" and settings["setting"] != "open":
+            yield (
+                f"systems/{name}: the setting {settings['setting']} needs relations, and corpus {corpus} has no "
+                f"training triples to take them from; list them under corpora/{corpus}/relations, such as "
+                f"{{{offered}}}, or use setting: open"
+            )
+
+
+def notes(study: Study) -> Iterator[str]:
+    """Yield a sentence about sentences of test sets that the study leaves out."""
+    for name, corpus in study.data.sections.items():
+        try:
+            test = local_split(corpus, "test") or []
+        except UserError:
+            continue
+        empty = sum(not sentence.triples for sentence in test)
+        if empty and "wz" not in study.settings:
+            yield (
+                f"corpora/{name}: {empty} of {len(test)} test sentences have no triples and are left out by the "
+                "setting nz; settings: [nz, wz] tests on them, too"
+            )

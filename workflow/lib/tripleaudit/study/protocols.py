@@ -1,0 +1,290 @@
+"""Protocols of a study: their options, and the training and test sets that they make."""
+
+import functools
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.core.arguments import options_of
+from tripleaudit.core.shipped import shipped
+from tripleaudit.protocols.build import spec_of
+from tripleaudit.sources import registry
+from tripleaudit.study.config.study import StudyConfig
+from tripleaudit.study.paths import StudyPaths
+
+KEYS_OF_OTHER_RULES = ("train", "select_on", "masked_lm", "vectors", "mlm_steps", "descriptions")
+"""Options of a protocol that do not affect its sets, or that are input files."""
+
+
+class Protocols:
+    """The protocols of a study and the sets of sentences that they make of its corpora.
+
+    Args:
+        config: the configuration of the study.
+        names: the protocols, ``original`` first.
+        settings: the cardinality settings, ``nz`` first.
+        paths: the files of the study.
+    """
+
+    def __init__(
+        self,
+        config: StudyConfig,
+        names: Sequence[str],
+        settings: Sequence[str],
+        paths: StudyPaths,
+    ):
+        self.config, self.paths = config, paths
+        self.names, self.settings = list(names), list(settings)
+
+    def in_files(self, corpus: str, protocol: str) -> bool:
+        """Return whether a corpus of one's own brings the test set of a protocol, too."""
+        files = self.config.corpora[corpus].files
+        return protocol == "augmented" and files is not None and files.augmented is not None
+
+    def origin(self, corpus: str, protocol: str) -> str | None:
+        """Return who made the sets of a protocol that are not made here: ``published`` or
+        ``files``.
+        """
+        if self.in_files(corpus, protocol):
+            return "files"
+        return "published" if self.published(corpus, protocol) else None
+
+    def published(self, corpus: str, protocol: str) -> registry.RegisteredCorpus | None:
+        """Return the registered corpus that holds the published sets of a protocol; None if the
+        sets are made here.
+        """
+        if self.options(protocol).get("source", "made") == "made":
+            return None
+        name = self.config.corpora[corpus].registry or corpus
+        entry = registry.corpora().get(name) if self.config.corpora[corpus].files is None else None
+        found = entry.published.get(protocol) if entry is not None else None
+        return None if found is None else registry.corpus(found)
+
+    def gives_schema(self, protocol: str) -> bool:
+        """Whether systems are given the relations of a protocol's test set, which they may not
+        have been trained on.
+        """
+        return spec_of(protocol).gives_schema
+
+    def described(self, corpus: str, protocol: str = "original") -> dict[str, str]:
+        """Return relation -> description as systems are given them under a protocol; none of
+        texts without a corpus.
+        """
+        described = corpus and self.options(protocol).get("descriptions", True)
+        return dict(self.config.corpora[corpus].relations) if described else {}
+
+    def testset_gives_schema(self, trainset: str, testset: str = "test") -> bool:
+        """Return whether a run on a training set is given the relations of a test set."""
+        return self.gives_schema(self.protocol_of(trainset, testset))
+
+    @staticmethod
+    def protocol_of(trainset: str, testset: str = "test") -> str:
+        """Return the protocol of a test set; ``test`` is that of the training set's own protocol."""
+        return trainset.rpartition("-")[0] if testset == "test" else testset
+
+    @property
+    def built(self) -> list[str]:
+        """Names of the protocols whose sets follow from the original ones alone."""
+        return [name for name in self.names if name != "original" and not spec_of(name).inputs]
+
+    def options(self, name: str) -> dict[str, Any]:
+        """Return the options of a protocol of the study; ``original`` has none."""
+        if name not in self.names:
+            return {}
+        options = self.config.protocols.full()[name]
+        return {key: value for key, value in options.items() if value is not None}
+
+    def protocol_json(self, wildcards: Any) -> str:
+        """Return what decides the sets of a protocol of one corpus besides the corpus, as
+        canonical JSON.
+        """
+        name = wildcards.get("protocol", "augmented")
+        if source := self.origin(wildcards.corpus, name):
+            return json.dumps({"source": source})
+        options = {
+            key: value
+            for key, value in self.options(name).items()
+            if key not in KEYS_OF_OTHER_RULES
+        }
+        if "options" in options:
+            options["options"] = {
+                key: value for key, value in options["options"].items() if value is not None
+            }
+        if options.pop("source", "made") == "published":
+            options = {"source": "published"}
+        return json.dumps(options, sort_keys=True)
+
+    def masked_lm_options(self, layers: int | None) -> list[str]:
+        """Return options of ``tripleaudit train-mlm`` for the study's own masked language model."""
+        options = self.config.protocols.augmented
+        return options_of({"steps": options.mlm_steps, "seed": options.seed, "layers": layers})
+
+    def augmentation_models(self, wildcards: Any) -> dict[str, str]:
+        """Return the masked language model, the encoder that vectors are derived from, and vectors
+        of one's own.
+
+        Published sets need none of them.
+        """
+        if self.origin(wildcards.corpus, "augmented"):
+            return {}
+        paths, options = self.paths, self.options("augmented")
+        own, vectors = options.get("masked_lm"), options.get("vectors")
+        masked_lm = paths.model(own) if own else f"{paths.study}/masked_lm/{wildcards.corpus}"
+        found = {
+            "masked_lm": f"{masked_lm}/config.json",
+            "encoder": self.encoder_file(wildcards),
+        }
+        return found | ({"vectors": shipped(vectors)} if vectors else {})
+
+    @staticmethod
+    def augmentation_options(wildcards: Any, input: Any) -> list[str]:
+        """Return the options of ``tripleaudit build-protocol`` that name what
+        :meth:`augmentation_models` asks for.
+        """
+        given = dict(input.items())
+        folders = {name: given.get(name.replace("-", "_")) for name in ("masked-lm", "encoder")}
+        found = {name: Path(file).parent for name, file in folders.items() if file}
+        return options_of({**found, "vectors": given.get("vectors")})
+
+    def trained_on(self, protocol: str) -> str:
+        """Return the protocol whose training set a test set is measured against."""
+        return "original" if protocol in self.tests_only else protocol
+
+    @property
+    def tests_only(self) -> list[str]:
+        """Names of the protocols that have a test set and no training set."""
+        return [name for name in self.names if not spec_of(name).train]
+
+    def encoder(self, corpus: str) -> str:
+        """Return a corpus's encoder, as a name of the registry or a source: its own one, else
+        the study's.
+        """
+        return self.config.corpora[corpus].encoder or self.config.encoder.model
+
+    def encoder_file(self, wildcards: Any) -> str:
+        """Return the configuration file of a corpus's encoder."""
+        return f"{self.paths.model(self.encoder(wildcards.corpus))}/config.json"
+
+    @functools.cached_property
+    def trainsets(self) -> list[str]:
+        """All training sets, as ``protocol-setting``: every protocol in nz, the original one in
+        wz too.
+        """
+        options = {name: self.options(name) for name in self.names if name not in self.tests_only}
+        sets = [f"{name}-nz" for name, chosen in options.items() if chosen.get("train", True)]
+        return sets + (["original-wz"] if "wz" in self.settings else [])
+
+    def testsets(self, trainset: str) -> list[tuple[str, str]]:
+        """Return the ``(test set, testing setting)`` pairs that a training on a training set is
+        scored on.
+
+        ``test`` is the test set of the training's own protocol; a protocol without a training set,
+        such as ``augmented``, belongs to the original nz training.
+        """
+        settings = self.settings if trainset.startswith("original-") else ["nz"]
+        pairs = [("test", setting) for setting in settings]
+        if trainset == "original-nz":
+            pairs += [(name, "nz") for name in self.tests_only]
+        return pairs
+
+    def set_file(self, corpus: str, protocol: str, setting: str, split: str) -> str:
+        """Return one split of the sets of a protocol."""
+        return f"{self.paths.study}/protocols/{corpus}/{protocol}/{setting}/{split}.jsonl"
+
+    def protocol_inputs(self, wildcards: Any) -> dict[str, str]:
+        """Return the original nz splits, from which protocols make theirs, or a protocol's
+        published sets.
+        """
+        corpus, protocol = wildcards.corpus, wildcards.get("protocol", "augmented")
+        found = {
+            split: self.set_file(corpus, "original", "nz", split)
+            for split in ("train", "valid", "test")
+        }
+        if self.origin(corpus, protocol):
+            if protocol in self.tests_only:
+                found["original"] = found["test"]
+            for split in ("test",) if protocol in self.tests_only else ("train", "valid", "test"):
+                found[split] = f"{self.paths.study}/published/{corpus}/{protocol}/{split}.jsonl"
+        return found
+
+    def trainset_files(self, wildcards: Any) -> dict[str, str]:
+        """Return training and validation set of a run, and the encoder.
+
+        A sifted run may choose its epoch on its test set, as the paper did.
+        """
+        protocol, setting = wildcards.trainset.rsplit("-", 1)
+        select_on = self.options(protocol).get("select_on", "valid")
+        return {
+            "train": self.set_file(wildcards.corpus, protocol, setting, "train"),
+            "valid": self.set_file(wildcards.corpus, protocol, setting, select_on),
+            "encoder": self.encoder_file(wildcards),
+        }
+
+    def validation_file(self, wildcards: Any) -> str:
+        """Return the set that a training chooses its epoch on."""
+        protocol, setting = wildcards.trainset.rsplit("-", 1)
+        select_on = self.options(protocol).get("select_on", "valid")
+        return self.set_file(wildcards.corpus, protocol, setting, select_on)
+
+    def doubled_sets(self, wildcards: Any) -> list[str]:
+        """Return what a training of twice the epochs predicts: the set that it chooses its epoch
+        on, and test sets.
+        """
+        # the rule for the original nz training alone has no wildcard for the training set
+        protocol, setting = wildcards.get("trainset", "original-nz").rsplit("-", 1)
+        select_on = self.options(protocol).get("select_on", "valid")
+        valid = self.set_file(wildcards.corpus, protocol, setting, select_on)
+        if (protocol, setting) == ("original", "nz"):
+            return [valid, *self.testset_files(wildcards)]
+        return [valid, self.testset_file(wildcards)]
+
+    def testset_file(self, wildcards: Any) -> str:
+        """Return the test set of a training's own protocol, as large as the study scores it."""
+        protocol = wildcards.trainset.rpartition("-")[0]
+        setting = self.settings[-1] if protocol == "original" else "nz"
+        return self.set_file(wildcards.corpus, protocol, setting, "test")
+
+    def testset_files(self, wildcards: Any) -> list[str]:
+        """Return the test sets of an original nz training: the original one and those without a
+        training set.
+        """
+        names = [("original", self.settings[-1]), *((name, "nz") for name in self.tests_only)]
+        return [
+            self.set_file(wildcards.corpus, protocol, chosen, "test") for protocol, chosen in names
+        ]
+
+    def baseline_inputs(self, wildcards: Any) -> dict[str, str]:
+        """Return the training set that a baseline looks at, and the test set that it speaks of."""
+        protocol, setting = wildcards.trainset.rsplit("-", 1)
+        own = wildcards.testset == "test"
+        test = (
+            self.testset_file(wildcards)
+            if own
+            else self.set_file(wildcards.corpus, wildcards.testset, "nz", "test")
+        )
+        return {"train": self.set_file(wildcards.corpus, protocol, setting, "train"), "test": test}
+
+    def audited_files(self, wildcards: Any) -> dict[str, Any]:
+        """Return the sets that one audit looks at."""
+        corpus, protocol = wildcards.corpus, wildcards.protocol
+        trained = self.trained_on(protocol)
+        with_zero = protocol == "original" and "wz" in self.settings
+        return {
+            "train": self.set_file(corpus, trained, "nz", "train"),
+            "valid": self.set_file(corpus, trained, "nz", "valid"),
+            "test": self.set_file(corpus, protocol, "nz", "test"),
+            "zero": [
+                self.set_file(corpus, protocol, "wz", split)
+                for split in ("train", "valid", "test")
+                if with_zero
+            ],
+            "counts": [
+                f"{self.paths.study}/corpora/{corpus}/{split}.counts.json"
+                for split in ("train", "valid", "test")
+                if protocol == "original"
+            ],
+            "original": [self.set_file(corpus, "original", "nz", "test")]
+            if protocol == "augmented"
+            else [],
+        }

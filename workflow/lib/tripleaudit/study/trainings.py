@@ -1,0 +1,145 @@
+"""Trainings of a study: which extractors and classifiers, with which settings."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from tripleaudit.core.descriptors import EXTRACTORS
+from tripleaudit.extractors.declared import SHIPPED, ExtractorSettings
+from tripleaudit.extractors.registry import settings_class
+from tripleaudit.scoring.matching import check_matching
+from tripleaudit.study.config.study import StudyConfig
+from tripleaudit.study.config.training import CLASSIFIER_PREFIX, Training
+from tripleaudit.study.protocols import Protocols
+from tripleaudit.training.settings import TrainingSettings, deciding
+
+SCHEDULER_KEYS = ("mem_mb", "runtime", "preset")
+"""Keys of an extractor's section that no training job reads."""
+JOB_KEYS = (*SCHEDULER_KEYS, "model")
+"""Keys of an extractor's section that are no settings of its training loop."""
+
+
+def trained_extractors(config: StudyConfig) -> dict[str, Training]:
+    """Return the extractors that a study trains: those of `extractors` and of `systems`."""
+    systems = {
+        name: system.trained
+        for name, system in config.systems.items()
+        if system.trained is not None
+    }
+    return {**config.extractors, **systems}
+
+
+def trained_classifiers(config: StudyConfig) -> dict[str, Training]:
+    """Return the zero-cardinality classifiers that a study trains, by name (``zcc-binary``)."""
+    heads = {head: section for head, section in config.zcc if head in config.zcc.model_fields_set}
+    return {CLASSIFIER_PREFIX + head: section for head, section in heads.items()}
+
+
+def presets(name: str) -> Mapping[str, Any]:
+    """Return the presets of an extractor: official settings, and those of a plugin's descriptor."""
+    spec = EXTRACTORS.get(name)
+    return {**SHIPPED["presets"].get(spec.base or name, {}), **spec.presets} if spec else {}
+
+
+def takes_schema(extractor: str) -> bool:
+    """Return whether a trained extractor can be given relations that its training lacked."""
+    return extractor in EXTRACTORS and EXTRACTORS[extractor].takes_schema
+
+
+def loop_keys(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those settings of an extractor that are settings of its training loop."""
+    return {key: value for key, value in values.items() if key not in JOB_KEYS}
+
+
+class Trainings:
+    """The settings of every training of a study.
+
+    Args:
+        config: the configuration of the study.
+        protocols: the protocols, which decide the relation descriptions of a training.
+
+    Attributes:
+        shared: keys of the section ``training`` that the user named.
+        sections: name of each extractor and classifier -> keys that the user named.
+    """
+
+    def __init__(self, config: StudyConfig, protocols: Protocols):
+        self.config, self.protocols = config, protocols
+        self.extractors = list(trained_extractors(config))
+        self.classifiers = list(trained_classifiers(config))
+        self.shared = config.training.given()
+        trained = {**trained_extractors(config), **trained_classifiers(config)}
+        self.sections = {name: section.given() for name, section in trained.items()}
+
+    def declared(self, name: str) -> type[ExtractorSettings]:
+        """Return the settings class of an extractor."""
+        return settings_class(self.config.own_extractors.get(name) or name)
+
+    def defaults(self, name: str) -> Mapping[str, Any]:
+        """Return the official training settings of an extractor."""
+        return self.declared(name).training_defaults
+
+    def settings_of(self, corpus: str, name: str) -> dict[str, Any]:
+        """Return preset, then ``training``, then the extractor's own settings, the later one
+        winning key by key.
+        """
+        own = self.sections[name]
+        preset = own.get("preset", self.shared.get("preset"))
+        if isinstance(preset, dict):
+            preset = preset.get(corpus)
+        merged: dict[str, Any] = dict(EXTRACTORS[name].training) if name in EXTRACTORS else {}
+        for part in (presets(name).get(preset, {}), self.shared, own):
+            model = {**merged.get("model", {}), **part.get("model", {})}
+            merged = {**merged, **part, **({"model": model} if model else {})}
+        return merged
+
+    def loop_settings(self, corpus: str, name: str) -> TrainingSettings:
+        """Return the settings of a training loop; the user's keys were checked in their sections."""
+        values = {**self.defaults(name), **self.settings_of(corpus, name)}
+        return TrainingSettings.trusted(loop_keys(values))
+
+    def training_json(self, run: Any, double: bool = False) -> str:
+        """Return the settings of a training besides its data and seed as canonical JSON.
+
+        Args:
+            run: a training of the study, or the wildcards of its job.
+            double: whether it trains twice as long.
+        """
+        settings = self.settings_of(run.corpus, run.extractor)
+        settings = {key: value for key, value in settings.items() if key not in SCHEDULER_KEYS}
+        descriptions = self.protocols.described(run.corpus, run.trainset.rpartition("-")[0])
+        if descriptions and takes_schema(run.extractor):
+            settings["model"] = {"descriptions": descriptions, **settings.get("model", {})}
+        settings["encoder_layers"] = self.config.encoder.layers
+        if double:
+            settings["double"] = True
+        if run.noise == "noising" and self.config.noising is not None:
+            noising = self.config.noising.full()
+            del noising["wz"]
+            probability = self.config.corpora[run.corpus].noise_probability
+            if probability is not None:
+                noising["probability"] = probability
+            settings["noising"] = noising
+        return json.dumps(settings, sort_keys=True)
+
+    def settings(self, wildcards: Any, input: Any) -> str:
+        """Return :meth:`training_json`, which Snakemake does not compare."""
+        return self.training_json(wildcards)
+
+    def deciding(self, wildcards: Any, double: bool = False) -> str:
+        """Return the part of :meth:`training_json` that affects the result, as canonical JSON."""
+        settings = json.loads(self.training_json(wildcards, double))
+        return json.dumps(deciding(settings), sort_keys=True)
+
+    def matching(self, corpus: str, name: str) -> str:
+        """Return the name of the matching rule by which a training chooses its best epoch."""
+        values = {**self.defaults(name), **self.settings_of(corpus, name)}
+        return check_matching(values.get("matching", TrainingSettings().matching))
+
+    def mem_mb(self, wildcards: Any, attempt: int) -> int:
+        """Return the memory that jobs of an extractor or classifier ask for."""
+        return self.settings_of("", wildcards.extractor).get("mem_mb", 8000) * attempt
+
+    def runtime(self, wildcards: Any) -> int | str:
+        """Return the time that a training asks for."""
+        return self.settings_of("", wildcards.extractor).get("runtime", "8h")

@@ -1,0 +1,133 @@
+"""Validation of a study: all problems of all sections at once, before anything runs."""
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.fields import mistakes
+from tripleaudit.core.registries import use_plugins
+from tripleaudit.study.config.protocols import named_protocols
+from tripleaudit.study.config.study import StudyConfig, config_model
+from tripleaudit.study.removed import remove_keys
+
+HEADING = "Configuration is not usable:"
+
+Location = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class ParsedConfig:
+    """A configuration as far as it fits.
+
+    Attributes:
+        typed: the configuration.
+        given: the same as the user wrote it, without what does not fit.
+        problems: one sentence for each value that does not fit.
+        incomplete: locations of entries that were left out because they lack a required key.
+    """
+
+    typed: StudyConfig
+    given: dict[str, Any]
+    problems: list[str]
+    incomplete: frozenset[str]
+
+
+def parse_config(given: Mapping[str, Any]) -> ParsedConfig:
+    """Read a configuration, and leave out the values that do not fit.
+
+    Args:
+        given: the configuration as the user wrote it.
+    """
+    remaining = copy.deepcopy(dict(given))
+    sentences = [*_remove_keys_without_text(remaining, ()), *remove_keys(remaining)]
+    removed: set[Location] = set()
+    incomplete: set[str] = set()
+    while True:
+        protocols = remaining.get("protocols")
+        names = protocols if isinstance(protocols, dict) else ()
+        model = config_model(named_protocols(map(str, names)))
+        try:
+            typed = model.model_validate(remaining)
+        except ValidationError as error:
+            for mistake in mistakes(error, model):
+                # a key that was left out because it did not fit is not missing
+                if mistake.key not in removed:
+                    sentences.append(mistake.sentence())
+                if mistake.kind == "missing":
+                    incomplete.add("/".join(map(str, mistake.loc)))
+                # another mistake may have removed the key already, alone or with its section
+                parents = (mistake.loc[:depth] for depth in range(1, len(mistake.loc) + 1))
+                if not any(parent in removed for parent in parents):
+                    removed.add(_remove(remaining, mistake.loc, mistake.key))
+        else:
+            return ParsedConfig(typed, remaining, sentences, frozenset(incomplete))
+
+
+def load_plugins(items: Any) -> Iterator[str]:
+    """Load the plugins of a study, whose names its other sections may use.
+
+    Args:
+        items: value of the key ``plugins``, not validated yet.
+
+    Yields:
+        One sentence for each plugin that cannot be loaded.
+    """
+    for item in items if isinstance(items, list) else ():
+        try:
+            use_plugins([str(item)])
+        except UserError as error:
+            yield f"plugins: {error}"
+
+
+def refused(problems: Iterable[str]) -> UserError:
+    """Return the error that lists all problems, one a line."""
+    return UserError("\n".join([HEADING, *(f"- {problem}" for problem in dict.fromkeys(problems))]))
+
+
+def _remove_keys_without_text(part: Any, location: tuple[str, ...]) -> Iterator[str]:
+    """Delete the keys that YAML does not read as text, and yield a sentence for each."""
+    if isinstance(part, dict):
+        entries = list(part.items())
+    elif isinstance(part, list):
+        entries = list(enumerate(part))
+    else:
+        entries = []
+    for key, value in entries:
+        if isinstance(part, dict) and not isinstance(key, str):
+            where = "/".join(location) or "(top level)"
+            yield f"{where}: YAML reads the key {key!r} as no text; expected it in quotes"
+            del part[key]
+        else:
+            yield from _remove_keys_without_text(value, (*location, str(key)))
+
+
+def _remove(config: dict[str, Any], location: Location, missing: Sequence[str | int]) -> Location:
+    """Delete an entry of a configuration, or the whole list that has it as an item.
+
+    Args:
+        location: of the entry; empty for the top level.
+        missing: location of the key that is missing, if the entry lacks one.
+
+    Returns:
+        The location of what was deleted.
+    """
+    if not location:  # a key of the top level is missing
+        config[str(missing[-1])] = "unnamed"
+        return tuple(missing)
+    parents: list[Any] = [config]
+    for key in location[:-1]:
+        inner = parents[-1]
+        in_mapping = isinstance(inner, dict) and key in inner
+        in_list = isinstance(inner, list) and isinstance(key, int)
+        if not (in_mapping or in_list):
+            break
+        parents.append(inner[key])
+    for depth in reversed(range(len(parents))):
+        if isinstance(parents[depth], dict) and location[depth] in parents[depth]:
+            del parents[depth][location[depth]]
+            return tuple(location[: depth + 1])
+    raise UserError(f"{HEADING}\n- {'/'.join(map(str, location))}: cannot be used")
