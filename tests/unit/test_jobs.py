@@ -352,4 +352,4 @@ def test_no_setting_of_scoring_hides_behind_a_rule_s_input():
         for text in re.findall("|".join(lines), path.read_text(), re.M | re.S):
             found.append(re.match(r" *(?:def )?(\w+)", text)[1])
             assert not re.search(r"RESAMPLING|GATE\b|scoring", text), (path.name, text)
-    assert {"settings", "own", "section_for_job", "job_param"} <= set(found)
+    assert {"unaffecting_options", "own", "section_for_job", "job_param"} <= set(found)

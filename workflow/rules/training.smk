@@ -26,14 +26,14 @@ rule train:
         mem_mb=TRAININGS.mem_mb,
         runtime=TRAININGS.runtime,
     params:
-        deciding=TRAININGS.deciding,
-        settings=TRAININGS.settings,
+        settings=TRAININGS.settings_json,
+        unaffecting=TRAININGS.unaffecting_options,
         code=training_code,
         own_files=content_of(STUDY.protocol_sets.encoder_file),
     shell:
         "python -P -m tripleaudit train --train {input.train:q} --valid {input.valid:q} "
         '--encoder "$(dirname -- {input.encoder:q})" --extractor {wildcards.extractor:q} '
-        "--settings {params.settings:q} --seed {wildcards.seed} --threads {threads} --gpus {resources.gpu} "
+        "--settings {params.settings:q} {params.unaffecting:q} --seed {wildcards.seed} --threads {threads} --gpus {resources.gpu} "
         '--out "$(dirname -- {output.provenance:q})" > {log:q} 2>&1'
 
 
@@ -53,8 +53,8 @@ use rule train as double with:
         mem_mb=TRAININGS.mem_mb,
         runtime=TRAININGS.runtime,
     params:
-        deciding=partial(TRAININGS.deciding, double=True),
-        settings=lambda wildcards, input: TRAININGS.training_json(wildcards, double=True),
+        settings=partial(TRAININGS.settings_json, double=True),
+        unaffecting=TRAININGS.unaffecting_options,
         code=training_code,
 
 

@@ -19,6 +19,7 @@ from tripleaudit.corpora.store import save_sentences
 from tripleaudit.scoring import scores
 from tripleaudit.testing import toy_sentences
 from tripleaudit.training.run import train_to
+from tripleaudit.training.settings import TrainingSettings
 
 
 def full(path):
@@ -57,7 +58,8 @@ def test_a_training_on_a_disk_that_is_too_small(small_disk, tiny_encoder, tmp_pa
     with pytest.raises(UserError, match="the disk is full; free some space and run again"):
         train_to(
             small_disk / "model", name="casrel", train=data, valid=[], encoder=tiny_encoder, seed=1, score=dict,
-            values={"epochs": 2, "batch_size": 4, "save_every": 1}, inputs={"train": tmp_path / "train.jsonl"},
+            settings=TrainingSettings(epochs=2, batch_size=4, save_every=1),
+            inputs={"train": tmp_path / "train.jsonl"},
         )  # fmt: skip
     assert [path.name for path in small_disk.rglob("*") if path.is_file()] == [
         "run.json"

@@ -23,6 +23,7 @@ from tripleaudit.testing import build_extractor, toy_sentences
 from tripleaudit.training import predict
 from tripleaudit.training.predict import predict_files
 from tripleaudit.training.run import train_to
+from tripleaudit.training.settings import TrainingSettings
 
 
 @pytest.fixture(scope="module")
@@ -206,14 +207,12 @@ def test_one_of_two_types_of_a_span_is_the_first_and_a_share_has_four_digits(
 
 def test_types_reach_predictions_and_strict_scores(tiny_encoder, sentences, tmp_path, monkeypatch):
     save_sentences(tmp_path / "gold.jsonl", sentences)
-    values = {
-        "epochs": 150,
-        "batch_size": 16,
-        "encoder_learning_rate": 3e-3,
-        "head_learning_rate": 3e-3,
-    }
+    settings = TrainingSettings(
+        epochs=150, batch_size=16, encoder_learning_rate=3e-3, head_learning_rate=3e-3
+    )
     train_to(
-        tmp_path / "model", name="casrel", train=sentences, valid=[], encoder=tiny_encoder, values=values, seed=0,
+        tmp_path / "model", name="casrel", train=sentences, valid=[], encoder=tiny_encoder, 
+        settings=settings, seed=0,
         score=lambda gold, predicted: {"f1": 0.0}, inputs={"train": tmp_path / "gold.jsonl"},
     )  # fmt: skip
     facts = json.loads((tmp_path / "model" / "provenance.json").read_text())["training"][

@@ -233,14 +233,15 @@ def test_systems_that_the_study_queries_are_rows_of_their_own_texts(given, kept)
     systems["broken"] = {"command": "python -"}
     own = {"mine": {"level": "sentence", "corpus": "c", "extractors_judged": True}}
     section = {**SECTION, "embedder": None, "datasets": own}
-    plan = Study(given(section, extractors={}, systems=systems)).grescores
+    study = Study(given(section, extractors={}, systems=systems))
+    plan = study.grescores
     assert set(plan.to_judge("mine")) == {
         f"c-original-nz-{name}" for name in ("all", "some", "broken")
     }
     assert plan.texts("mine", "c-original-nz-all") == [
         "results/s/protocols/c/original/nz/test.jsonl"
     ]
-    runs = plan.study.report.table_inputs("gre-sentence")["gre_runs"]
+    runs = study.report.table_inputs("gre-sentence")["gre_runs"]
     assert runs == ["results/s/systems.json"]
     p, q, z = (["a", relation, "b"] for relation in "pqz")
     write_texts("test.jsonl", ("x", p), ("y", q))

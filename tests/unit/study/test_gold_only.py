@@ -39,7 +39,7 @@ def test_a_gold_set_alone_is_a_study_of_systems_that_need_no_training(study, cap
     assert main(["validate", path]) == 0
     assert "this study can run" in capsys.readouterr().out
     found = Study.read(path)
-    assert [row.train for row in found.scored.values()] == [""]
+    assert [row.train for row in found.runs.scores.values()] == [""]
     assert "type-f1" in found.report.possible and "triple-types" not in found.report.possible
     assert found.data.counts() == ["results/s/corpora/c/test.counts.json"]
 

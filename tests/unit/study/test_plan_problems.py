@@ -133,7 +133,7 @@ def test_a_key_is_checked_once_in_a_run(monkeypatch):
         }
     )
     given = [
-        (run.extractor, json.loads(study.trainings.training_json(run)))
+        (run.extractor, json.loads(study.trainings.settings_json(run)))
         for run in study.runs.extractors
     ]
     assert len(checks) == 1 and len(given) == 8

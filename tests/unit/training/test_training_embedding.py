@@ -38,7 +38,8 @@ def trained(encoder, out, name="casrel", **changes) -> dict[str, torch.Tensor]:
     """The weights of a training, and those of its embedding table before it."""
     save_sentences(out / "train.jsonl", SENTENCES)
     train_to(
-        out / "model", name=name, train=SENTENCES, valid=SENTENCES, encoder=encoder, values=SETTINGS | changes, seed=5,
+        out / "model", name=name, train=SENTENCES, valid=SENTENCES, encoder=encoder, 
+        settings=TrainingSettings.checked(SETTINGS | changes, "training"), seed=5,
         score=lambda expected, found: {"f1": exact_f1(expected, found)}, inputs={"train": out / "train.jsonl"},
     )  # fmt: skip
     return load_file(out / "model" / "model.safetensors")

@@ -19,7 +19,8 @@ from tripleaudit.extractors.tdeer import TDEER
 from tripleaudit.study.trainings import presets
 from tripleaudit.testing import build_extractor, toy_sentences
 from tripleaudit.training.data import Collator, TrainingSentences, batches
-from tripleaudit.training.run import split_settings
+from tripleaudit.training.run import loop_settings
+from tripleaudit.training.settings import TrainingSettings
 
 KINDS = pytest.mark.parametrize("kind", [TDEER, PRGC])
 
@@ -81,9 +82,10 @@ def test_tdeer_draws_its_negatives_once_for_all_entries_of_a_sentence(tiny_encod
 
 
 def test_an_extractor_without_instances_refuses_to_count_them():
+    settings = TrainingSettings(unit="instances")
     with pytest.raises(UserError, match="training/unit: casrel makes one instance of a sentence"):
-        split_settings({"unit": "instances"}, CasRel, {})
-    assert split_settings({"unit": "instances"}, PRGC, {})[0].unit == "instances"
+        loop_settings(settings, CasRel)
+    assert loop_settings(settings, PRGC).unit == "instances"
 
 
 def official_instances(

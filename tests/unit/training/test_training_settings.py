@@ -5,7 +5,7 @@ what they were.
 import pytest
 
 from tripleaudit.core.errors import UserError
-from tripleaudit.training.settings import TrainingSettings, deciding
+from tripleaudit.training.settings import LoopSettings, TrainingSettings
 
 
 def test_what_is_not_asked_for_is_off_and_trainings_that_name_no_numbers_keep_theirs() -> None:
@@ -23,7 +23,7 @@ def test_what_is_not_asked_for_is_off_and_trainings_that_name_no_numbers_keep_th
         ("max_steps", "weight_decay", "warmup", "patience", "min_delta", "save_every"), 0
     )
     off |= {"clip": "none", "report_to": "none", "head_schedule": "", "learning_rate_points": ()}
-    assert TrainingSettings().model_dump() == numbers | off
+    assert LoopSettings().model_dump() == numbers | off
 
 
 @pytest.mark.parametrize(
@@ -82,15 +82,12 @@ def test_settings_at_their_limits_fit_together(values: dict) -> None:
     assert values.items() <= found.model_dump(mode="json").items()
 
 
-def test_what_alters_no_result_does_not_decide_it() -> None:
-    values = {
-        "epochs": 3,
-        "save_every": 1,
-        "save_minutes": 1.0,
-        "report_to": "trackio",
-        "precision": "bf16",
-    }
-    assert deciding(values) == {"epochs": 3, "precision": "bf16"}
+def test_settings_that_affect_no_result_are_told_apart() -> None:
+    settings = TrainingSettings(
+        epochs=3, save_every=1, save_minutes=1.0, report_to="trackio", precision="bf16"
+    )
+    assert settings.affecting() == {"epochs": 3, "precision": "bf16"}
+    assert settings.unaffecting() == {"save_every": 1, "save_minutes": 1.0, "report_to": "trackio"}
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ import torch
 import yaml
 from safetensors.torch import load_file
 
+from tripleaudit.cli import main
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.locks import folder_lock
 from tripleaudit.core.registries import use_plugins
@@ -29,6 +30,7 @@ from tripleaudit.extractors import base
 from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import load_extractor
+from tripleaudit.protocols.noising import NoiseSettings
 from tripleaudit.testing import build_extractor, exact_f1, save_tiny_encoder
 from tripleaudit.testing import toy_sentences as all_toy_sentences
 from tripleaudit.training import checkpoints, trainer
@@ -75,7 +77,7 @@ def run(
 ):
     options = {} if on is None else {"on": on}
     options |= {
-        "values": {**SETTINGS, **changes},
+        "settings": TrainingSettings.checked({**SETTINGS, **changes}, "training"),
         "inputs": {"train": home / "train.jsonl"},
         "seed": seed,
     }
@@ -665,30 +667,31 @@ def test_entities_are_measured_where_the_best_epoch_is_chosen_by_them(
     assert row.keys() - {"seconds", "epoch", "step"} == measured
 
 
-def test_settings_of_a_training_are_distinguished():
-    settings, own, noise, layers = training_run.split_settings(
-        {
-            "epochs": 3,
-            "model": {"drop_zero": True},
-            "noising": {"probability": 0.2},
-            "encoder_layers": 2,
-        },
-        CasRel,
-        {},
-    )
-    assert (settings.epochs, own, noise.probability, layers) == (3, {"drop_zero": True}, 0.2, 2)
-    settings, own, noise, layers = training_run.split_settings({}, CasRel, {})
-    assert (own, noise, layers) == ({}, None, None)
-    for values, message in (
-        ({"encoder_layers": True}, "setting 'encoder_layers' is True, expected a whole number"),
-        ({"learning_rate": 1.0}, "training: unknown key 'learning_rate'"),
+def test_settings_of_a_training_have_the_defaults_of_its_extractor():
+    settings = TrainingSettings(epochs=3, noising=NoiseSettings(probability=0.2))
+    loop = training_run.loop_settings(settings, CasRel)
+    assert loop.epochs == 3
+    assert loop.batch_size == CasRel.settings.training_defaults["batch_size"]
+    assert "noising" not in loop.full()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "training: Invalid JSON"),
+        ('{"encoder_layers": true}', "training/encoder_layers: expected integer, got True"),
+        ('{"learning_rate": 1.0}', "training: unknown key 'learning_rate'"),
         (
-            {"noising": {"probabilty": 0.1}},
-            "noising: unknown key 'probabilty', did you mean 'probability'",
+            '{"noising": {"probabilty": 0.1}}',
+            "unknown key 'probabilty', did you mean 'probability'",
         ),
-    ):
-        with pytest.raises(UserError, match=message):
-            training_run.split_settings(values, CasRel, {})
+    ],
+)
+def test_wrong_settings_are_refused_before_anything_is_read(text, message, tmp_path, capsys):
+    files = ["--train", "none.jsonl", "--valid", "none.jsonl", "--encoder", "none"]
+    out = ["--out", str(tmp_path / "model"), "--extractor", "casrel"]
+    assert main(["train", *files, *out, "--settings", text]) == 1
+    assert message in capsys.readouterr().err
 
 
 def test_weights_come_last_into_the_folder_of_a_model(home, tmp_path, monkeypatch):

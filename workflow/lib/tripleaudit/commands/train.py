@@ -2,9 +2,15 @@
 
 import argparse
 import functools
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tripleaudit.core.arguments import SEED, Whole, add_force, add_gpus, check_folder, json_given
+from tripleaudit.core.arguments import SEED, Whole, add_force, add_gpus, check_folder
+from tripleaudit.core.errors import UserError
+
+if TYPE_CHECKING:
+    from tripleaudit.training.settings import TrainingSettings
 
 HELP = "train an extractor on a corpus"
 
@@ -36,7 +42,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--extractor", required=True, metavar="NAME", help="such as casrel, or zcc-binary"
     )
     parser.add_argument(
-        "--settings", default="{}", metavar="JSON", help="settings as a JSON object"
+        "--settings",
+        action="append",
+        default=[],
+        metavar="JSON",
+        help="settings as a JSON object; of several options the later one wins key by key",
     )
     parser.add_argument(
         "--seed", type=SEED, default=1, help="seed of everything random (default: 1)"
@@ -54,7 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from tripleaudit.corpora.store import load_sentences, load_set
 
-    values = json_given("--settings", args.settings)
+    settings = _read_settings(args.settings)
     check_folder(args.out, args.force, own=OWN)
     files = {"train": args.train, "valid": args.valid}
     sentences = {
@@ -70,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
 
     choose_late()
     resolve(args.extractor)
-    matching = check_matching(values.get("matching", "exact"))
+    matching = check_matching(settings.matching)
     set_up(args.threads)
 
     from tripleaudit.training.run import train_to
@@ -85,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
         train=sentences["train"],
         valid=sentences["valid"],
         encoder=args.encoder,
-        values=values,
+        settings=settings,
         seed=args.seed,
         score=score,
         inputs=files,
@@ -95,3 +105,22 @@ def run(args: argparse.Namespace) -> int:
     validation = "no validation" if best is None else f"best validation F1 {best:.4f}"
     print(f"{args.out}: {result.step} steps, {result.epoch:g} epochs, {validation}")
     return 0
+
+
+def _read_settings(texts: Sequence[str]) -> "TrainingSettings":
+    """Return the settings of several JSON objects, later ones winning key by key."""
+    from pydantic import ValidationError
+
+    from tripleaudit.core.fields import mistakes
+    from tripleaudit.training.settings import TrainingSettings
+
+    settings = TrainingSettings()
+    try:
+        for text in texts:
+            part = TrainingSettings.model_validate_json(text)
+            named = {name: getattr(part, name) for name in part.model_fields_set}
+            settings = settings.model_copy(update=named)
+    except ValidationError as error:
+        problems = [mistake.sentence("training") for mistake in mistakes(error, TrainingSettings)]
+        raise UserError("; ".join(problems)) from None
+    return settings

@@ -7,11 +7,12 @@ from typing import Any
 from tripleaudit.core.descriptors import EXTRACTORS
 from tripleaudit.extractors.declared import SHIPPED, ExtractorSettings
 from tripleaudit.extractors.registry import settings_class
+from tripleaudit.protocols.noising import NoiseSettings
 from tripleaudit.scoring.matching import check_matching
 from tripleaudit.study.config.study import StudyConfig
 from tripleaudit.study.config.training import CLASSIFIER_PREFIX, Training
 from tripleaudit.study.protocols import Protocols
-from tripleaudit.training.settings import TrainingSettings, deciding
+from tripleaudit.training.settings import LoopSettings, TrainingSettings
 
 SCHEDULER_KEYS = ("mem_mb", "runtime", "preset")
 """Keys of an extractor's section that no training job reads."""
@@ -79,9 +80,9 @@ class Trainings:
         """Return the official training settings of an extractor."""
         return self.declared(name).training_defaults
 
-    def settings_of(self, corpus: str, name: str) -> dict[str, Any]:
-        """Return preset, then ``training``, then the extractor's own settings, the later one
-        winning key by key.
+    def merged(self, corpus: str, name: str) -> dict[str, Any]:
+        """Return the keys of a training: those that the extractor's name implies, then preset,
+        then ``training``, then the extractor's own section, the later one winning key by key.
         """
         own = self.sections[name]
         preset = own.get("preset", self.shared.get("preset"))
@@ -93,53 +94,58 @@ class Trainings:
             merged = {**merged, **part, **({"model": model} if model else {})}
         return merged
 
-    def loop_settings(self, corpus: str, name: str) -> TrainingSettings:
+    def loop_settings(self, corpus: str, name: str) -> LoopSettings:
         """Return the settings of a training loop; the user's keys were checked in their sections."""
-        values = {**self.defaults(name), **self.settings_of(corpus, name)}
-        return TrainingSettings.trusted(loop_keys(values))
+        return LoopSettings.trusted(loop_keys({**self.defaults(name), **self.merged(corpus, name)}))
 
-    def training_json(self, run: Any, double: bool = False) -> str:
-        """Return the settings of a training besides its data and seed as canonical JSON.
+    def settings(self, run: Any, double: bool = False) -> TrainingSettings:
+        """Return the settings of one training; the user's keys were checked in their sections.
 
         Args:
             run: a training of the study, or the wildcards of its job.
             double: whether it trains twice as long.
         """
-        settings = self.settings_of(run.corpus, run.extractor)
-        settings = {key: value for key, value in settings.items() if key not in SCHEDULER_KEYS}
+        keys = self.merged(run.corpus, run.extractor)
+        keys = {key: value for key, value in keys.items() if key not in SCHEDULER_KEYS}
         descriptions = self.protocols.described(run.corpus, run.trainset.rpartition("-")[0])
         if descriptions and takes_schema(run.extractor):
-            settings["model"] = {"descriptions": descriptions, **settings.get("model", {})}
-        settings["encoder_layers"] = self.config.encoder.layers
+            keys["model"] = {"descriptions": descriptions, **keys.get("model", {})}
+        keys["encoder_layers"] = self.config.encoder.layers
         if double:
-            settings["double"] = True
-        if run.noise == "noising" and self.config.noising is not None:
-            noising = self.config.noising.full()
-            del noising["wz"]
-            probability = self.config.corpora[run.corpus].noise_probability
-            if probability is not None:
-                noising["probability"] = probability
-            settings["noising"] = noising
-        return json.dumps(settings, sort_keys=True)
+            keys["double"] = True
+        if run.noise == "noising":
+            keys["noising"] = self._noising(run.corpus)
+        return TrainingSettings.trusted(keys)
 
-    def settings(self, wildcards: Any, input: Any) -> str:
-        """Return :meth:`training_json`, which Snakemake does not compare."""
-        return self.training_json(wildcards)
+    def _noising(self, corpus: str) -> NoiseSettings | None:
+        """Return Entity Noising on a corpus, which may have a probability of its own."""
+        noising, probability = self.config.noising, self.config.corpora[corpus].noise_probability
+        if noising is None:
+            return None
+        if probability is None:
+            probability = noising.probability
+        return NoiseSettings(probability=probability, keep_length=noising.keep_length)
 
-    def deciding(self, wildcards: Any, double: bool = False) -> str:
-        """Return the part of :meth:`training_json` that affects the result, as canonical JSON."""
-        settings = json.loads(self.training_json(wildcards, double))
-        return json.dumps(deciding(settings), sort_keys=True)
+    def settings_json(self, wildcards: Any, double: bool = False) -> str:
+        """Return the settings that affect the result of a training, as canonical JSON."""
+        return json.dumps(self.settings(wildcards, double).affecting(), sort_keys=True)
+
+    def unaffecting_options(self, wildcards: Any, input: Any) -> list[str]:
+        """Return the option with the settings that do not affect a result; ``input`` keeps
+        Snakemake from comparing it.
+        """
+        unaffecting = self.settings(wildcards).unaffecting()
+        return ["--settings", json.dumps(unaffecting, sort_keys=True)] if unaffecting else []
 
     def matching(self, corpus: str, name: str) -> str:
         """Return the name of the matching rule by which a training chooses its best epoch."""
-        values = {**self.defaults(name), **self.settings_of(corpus, name)}
-        return check_matching(values.get("matching", TrainingSettings().matching))
+        values = {**self.defaults(name), **self.merged(corpus, name)}
+        return check_matching(values.get("matching", LoopSettings().matching))
 
     def mem_mb(self, wildcards: Any, attempt: int) -> int:
         """Return the memory that jobs of an extractor or classifier ask for."""
-        return self.settings_of("", wildcards.extractor).get("mem_mb", 8000) * attempt
+        return self.merged("", wildcards.extractor).get("mem_mb", 8000) * attempt
 
     def runtime(self, wildcards: Any) -> int | str:
         """Return the time that a training asks for."""
-        return self.settings_of("", wildcards.extractor).get("runtime", "8h")
+        return self.merged("", wildcards.extractor).get("runtime", "8h")

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.formulation import on_device
 from tripleaudit.training.data import TrainingSentences
-from tripleaudit.training.settings import TrainingSettings
+from tripleaudit.training.settings import LoopSettings
 
 logger = logging.getLogger(__name__)
 
@@ -124,7 +124,7 @@ def whole(rows: EmbeddingRows | None) -> AbstractContextManager[None]:
 
 
 def embedding_rows(
-    model: Extractor, dataset: TrainingSentences, settings: TrainingSettings
+    model: Extractor, dataset: TrainingSentences, settings: LoopSettings
 ) -> EmbeddingRows | None:
     """Leave the rows that a training cannot reach out of it; None where the whole table is
     trained, and log why.
@@ -146,7 +146,7 @@ def embedding_rows(
     return rows
 
 
-def _against(model: Extractor, settings: TrainingSettings) -> str:
+def _against(model: Extractor, settings: LoopSettings) -> str:
     table = model.encoder.get_input_embeddings()
     if on_device(model.device):
         return "the formulation is that for GPUs"

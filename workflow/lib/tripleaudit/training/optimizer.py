@@ -7,12 +7,12 @@ import torch
 from torch import Tensor, nn
 
 from tripleaudit.extractors.formulation import on_device
-from tripleaudit.training.settings import TrainingSettings
+from tripleaudit.training.settings import LoopSettings
 
 FAR = 1_000_000  # steps after which both bias corrections of Adam are exactly 1 in double precision
 
 
-def parameter_groups(model: nn.Module, settings: TrainingSettings) -> list[dict]:
+def parameter_groups(model: nn.Module, settings: LoopSettings) -> list[dict]:
     """Return up to four groups: encoder and head, each with and without weight decay; ``role`` says
     which.
 
@@ -35,7 +35,7 @@ def parameter_groups(model: nn.Module, settings: TrainingSettings) -> list[dict]
     ]
 
 
-def make_optimizer(model: nn.Module, settings: TrainingSettings) -> torch.optim.Optimizer:
+def make_optimizer(model: nn.Module, settings: LoopSettings) -> torch.optim.Optimizer:
     """Return the optimiser of one training run; the fused kernel where there is one."""
     groups = parameter_groups(model, settings)
     options = {
@@ -58,10 +58,10 @@ def make_optimizer(model: nn.Module, settings: TrainingSettings) -> torch.optim.
 
 
 def schedule_factor(
-    settings: TrainingSettings, kind: str, steps: int, steps_per_epoch: float
+    settings: LoopSettings, kind: str, steps: int, steps_per_epoch: float
 ) -> Callable[[int], float]:
     """Return the factor on the learning rate as a function of the number of steps done (see
-    ``TrainingSettings``).
+    ``LoopSettings``).
     """
     warm = round(settings.warmup * steps)
     points = [(epoch * steps_per_epoch, factor) for epoch, factor in settings.learning_rate_points]
@@ -100,7 +100,7 @@ class Rates:
     def __init__(
         self,
         optimizer: torch.optim.Optimizer,
-        settings: TrainingSettings,
+        settings: LoopSettings,
         steps: int,
         steps_per_epoch: float,
     ):
@@ -119,7 +119,7 @@ class Rates:
 @torch.no_grad()
 def clip_gradients(
     parameters: Iterable[nn.Parameter],
-    settings: TrainingSettings,
+    settings: LoopSettings,
     fused: torch.optim.Optimizer | None = None,
 ) -> Tensor | None:
     """Clip as the settings say; returns the ``global`` gradient norm before, None for other kinds.

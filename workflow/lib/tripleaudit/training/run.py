@@ -27,63 +27,39 @@ from tripleaudit.extractors.alignment import choose_words
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.registry import resolve
 from tripleaudit.extractors.type_learning import learn_types
-from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
+from tripleaudit.protocols.noising import EntityNoising
 from tripleaudit.scoring.matching import check_matching
 from tripleaudit.training.card import model_card
 from tripleaudit.training.convergence import convergence
 from tripleaudit.training.data import TrainingSentences
 from tripleaudit.training.session import report_unknown_relations
-from tripleaudit.training.settings import TrainingSettings, deciding
+from tripleaudit.training.settings import LoopSettings, TrainingSettings
 from tripleaudit.training.trackers import NONE, reporting
 from tripleaudit.training.trainer import ExtractorTrainer, Validate, train_extractor
 
 logger = logging.getLogger(__name__)
 
 CHECKPOINTS = "checkpoints"
-NOT_TRAINING = ("model", "noising", "encoder_layers", "double")
 
 Score = Callable[[Sequence[Sentence], Sequence[Sentence]], dict[str, float]]
 
 
-def split_settings(
-    values: Mapping[str, Any], extractor: type[Extractor], implied: Mapping[str, Any]
-):
-    """Sort the settings of one training, checked.
-
-    Args:
-        values: fields of ``TrainingSettings``, ``model`` (fields of the extractor's config class),
-            ``noising`` (fields of ``NoiseSettings``; missing or null trains without),
-            ``encoder_layers`` and ``double`` (true trains twice as long, to see what that gains,
-            and keeps no model).
-        extractor: whose ``settings.training_defaults`` fill what ``values`` leaves out.
-        implied: config fields that follow from the extractor's name.
-
-    Returns:
-        training settings, config fields, noise settings or None, encoder layers or None.
+def loop_settings(settings: TrainingSettings, extractor: type[Extractor]) -> LoopSettings:
+    """Return the settings of a training loop, with the official ones of its extractor as defaults.
 
     Raises:
-        UserError: an unknown name or a value of the wrong kind.
+        UserError: a default does not fit, or two settings do not go together.
     """
-    own = {**implied, **(values.get("model") or {})}
-    training = {name: value for name, value in values.items() if name not in NOT_TRAINING}
-    settings = TrainingSettings.checked(
-        {**extractor.settings.training_defaults, **training}, "training"
-    )
-    if (
-        settings.unit == "instances"
-        and extractor.instance_count.__func__ is Extractor.instance_count.__func__
-    ):
+    named = {}
+    for name in settings.model_fields_set & LoopSettings.model_fields.keys():
+        named[name] = getattr(settings, name)
+    loop = LoopSettings.checked({**extractor.settings.training_defaults, **named}, "training")
+    counts_instances = extractor.instance_count.__func__ is not Extractor.instance_count.__func__
+    if loop.unit == "instances" and not counts_instances:
         raise UserError(
             f"training/unit: {extractor.name} makes one instance of a sentence; instances are for tdeer and prgc"
         )
-    if values.get("double"):
-        settings = settings.doubled()
-    noising = values.get("noising")
-    noise = None if noising is None else NoiseSettings.checked(noising, "noising")
-    layers = values.get("encoder_layers")
-    if layers is not None and type(layers) is not int:
-        raise UserError(f"setting 'encoder_layers' is {layers!r}, expected a whole number")
-    return settings, own, noise, layers
+    return loop.doubled() if settings.double else loop
 
 
 def train_to(
@@ -93,7 +69,7 @@ def train_to(
     train: Sequence[Sentence],
     valid: Sequence[Sentence],
     encoder: Path,
-    values: Mapping[str, Any],
+    settings: TrainingSettings,
     seed: int,
     score: Score,
     inputs: Mapping[str, Path],
@@ -111,7 +87,7 @@ def train_to(
     Args:
         name: of the extractor, such as ``casrel`` or ``zcc-binary``.
         train, valid: the splits; all relations of ``train`` are learnt, in alphabetical order.
-        values: see :func:`split_settings`.
+        settings: of the training; the official ones of the extractor fill what they leave open.
         score: compares gold and predicted sentences of the validation set, ``{"f1": …}``.
         inputs: role -> file, for the provenance.
         on: takes the device, when all that the host does before is done, and gives it back.
@@ -122,9 +98,10 @@ def train_to(
     """
     start = time.monotonic()
     extractor, implied = resolve(name)
-    settings, own, noise_settings, layers = split_settings(values, extractor, implied)
-    if settings.report_to != NONE:
-        importlib.import_module(settings.report_to)  # is it installed?
+    loop = loop_settings(settings, extractor)
+    own = {**implied, **settings.model}
+    if loop.report_to != NONE:
+        importlib.import_module(loop.report_to)  # is it installed?
     relations = sorted({triple.relation for sentence in train for triple in sentence.triples})
     if not relations:
         raise UserError(
@@ -133,16 +110,16 @@ def train_to(
     if own.get("words", "auto") == "auto":
         own["words"] = choose_words(train)
     torch.manual_seed(seed)
-    model = extractor.from_encoder(encoder, relations, layers, **own)
+    model = extractor.from_encoder(encoder, relations, settings.encoder_layers, **own)
     noise = None
-    if noise_settings is not None:
-        noise = EntityNoising(train, model.aligner.token_counts, noise_settings, seed)
+    if settings.noising is not None:
+        noise = EntityNoising(train, model.aligner.token_counts, settings.noising, seed)
     dataset = TrainingSentences(train, model, noise)
     report_unknown_relations(valid, relations, "validation")
-    rule = MATCHINGS[check_matching(settings.matching)]
+    rule = MATCHINGS[check_matching(loop.matching)]
     fingerprint = {
         "extractor": name,
-        "settings": digest(deciding(values)),
+        "settings": digest(settings.affecting()),
         "seed": seed,
         "inputs": {role: sha256(path) for role, path in sorted(inputs.items())},
         "encoder": sha256(encoder / "model.safetensors"),
@@ -155,13 +132,13 @@ def train_to(
     claim()  # before the wait: a training that outlived its Snakemake and has other settings must not end here
     with folder_lock(out):
         claim()  # an equal one that ended meanwhile has released it
-        validate = validation(model, valid, settings, score) if valid else None
-        shown = {"extractor": name, "seed": seed, **settings.full()}
-        with on() as device, reporting(settings.report_to, out, shown) as report:
+        validate = validation(model, valid, loop, score) if valid else None
+        shown = {"extractor": name, "seed": seed, **loop.full()}
+        with on() as device, reporting(loop.report_to, out, shown) as report:
             result = train_extractor(
                 model,
                 dataset,
-                settings,
+                loop,
                 seed=seed,
                 folder=out / CHECKPOINTS,
                 validate=validate,
@@ -171,9 +148,7 @@ def train_to(
             )
             types: dict[str, Any] = {}
             if model.kind == "extractor":
-                types = learn_types(
-                    model, train, batch_size=settings.evaluation_batch_size, seed=seed
-                )
+                types = learn_types(model, train, batch_size=loop.evaluation_batch_size, seed=seed)
             model.cpu()
         counts = dict(dataset.counts)
         if noise is not None:
@@ -181,13 +156,13 @@ def train_to(
         made = provenance(
             command="train",
             inputs={**inputs, "encoder": encoder / "model.safetensors"},
-            settings=dict(values),
+            settings=settings.given(),
             seed=seed,
             device=torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
             seconds=time.monotonic() - start,
         )
         facts = {
-            "settings": settings.full(),
+            "settings": loop.full(),
             "layout": model.config.layout,
             "words": model.config.words,
             "counts": counts,
@@ -196,7 +171,7 @@ def train_to(
             facts["entity_types"] = types
         record = {**made, "extractor": name, "encoder": encoder_facts, "relations": len(relations)}
         record["training"] = facts | _facts(result)
-        _save(out, None if values.get("double") else model, result.history, record)
+        _save(out, None if settings.double else model, result.history, record)
         shutil.rmtree(out / CHECKPOINTS)
         return result
 
@@ -218,7 +193,7 @@ def describe_encoder(folder: Path, model: Extractor) -> dict[str, Any]:
 
 
 def validation(
-    model: Extractor, valid: Sequence[Sentence], settings: TrainingSettings, score: Score
+    model: Extractor, valid: Sequence[Sentence], settings: LoopSettings, score: Score
 ) -> Validate:
     """Return the function that scores a model on the validation set; texts are aligned once."""
     texts = [sentence.text for sentence in valid]

@@ -1,6 +1,6 @@
 """Training settings, with the checks that make a bad one fail before any work starts."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Annotated, Any, Self
 
 from pydantic import Field
@@ -19,11 +19,12 @@ from tripleaudit.core.fields import (
     form,
     one_of,
 )
+from tripleaudit.protocols.noising import NoiseSettings
 from tripleaudit.scoring.matching import untyped_names
 
 SCHEDULES = ("constant", "linear", "cosine", "cosine_restarts", "steps")
-WITHOUT_EFFECT = ("save_every", "save_minutes", "report_to")
-"""Settings that alter no result, so that a training with others is the same training."""
+UNAFFECTING_KEYS = ("save_every", "save_minutes", "report_to")
+"""Settings that do not affect the result of a training."""
 TRACKERS = ("none", "trackio", "wandb")
 
 
@@ -35,11 +36,10 @@ POINTS = form(
 )
 
 
-class TrainingSettings(Section):
-    """How an extractor is trained; an extractor's ``training_defaults`` replace these defaults.
+class LoopSettings(Section):
+    """Settings of the training loop; an extractor's ``training_defaults`` replace these defaults.
 
-    This is the one definition of these keys: a study's sections ``training`` and ``extractors`` are
-    made from it.
+    The sections ``training`` and ``extractors`` of a study extend this class.
     """
 
     epochs: Number = 10
@@ -155,6 +155,22 @@ class TrainingSettings(Section):
             yield "clip_norm", "clip: global or clip: parameter"
 
 
-def deciding(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of the settings of a training that its result depends on."""
-    return {name: value for name, value in values.items() if name not in WITHOUT_EFFECT}
+class TrainingSettings(LoopSettings):
+    """All settings of one training besides its data, encoder and seed."""
+
+    model: dict[str, Any] = {}
+    """Fields of the extractor's own configuration class."""
+    noising: NoiseSettings | None = None
+    """Entity Noising of the training sentences; null trains without."""
+    encoder_layers: Number | None = None
+    """Use only the first layers of the encoder; null uses all."""
+    double: bool = False
+    """Train twice as long and keep no model, to measure what the longer training gains."""
+
+    def affecting(self) -> dict[str, Any]:
+        """Return the keys that were named and that affect the result, as JSON values."""
+        return {key: value for key, value in self.given().items() if key not in UNAFFECTING_KEYS}
+
+    def unaffecting(self) -> dict[str, Any]:
+        """Return the keys that were named and that do not affect the result, as JSON values."""
+        return {key: value for key, value in self.given().items() if key in UNAFFECTING_KEYS}

@@ -21,7 +21,7 @@ from tripleaudit.core.errors import first_line
 from tripleaudit.extractors import formulation
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.training.optimizer import clip_gradients
-from tripleaudit.training.settings import TrainingSettings
+from tripleaudit.training.settings import LoopSettings
 
 logger = logging.getLogger(__name__)
 
@@ -85,7 +85,7 @@ class Step:
         self,
         model: Extractor,
         optimizer: torch.optim.Optimizer,
-        settings: TrainingSettings,
+        settings: LoopSettings,
         bf16: bool,
     ):
         self.model, self.optimizer, self.settings = model, optimizer, settings
@@ -232,7 +232,7 @@ class CapturedStep(Step):
 
 
 def make_step(
-    model: Extractor, optimizer: torch.optim.Optimizer, settings: TrainingSettings, bf16: bool
+    model: Extractor, optimizer: torch.optim.Optimizer, settings: LoopSettings, bf16: bool
 ) -> Step:
     """Return the fastest step that this model and device allow, and log which it is."""
     if model.device.type == "cuda":

@@ -23,7 +23,7 @@ from tripleaudit.training import checkpoints
 from tripleaudit.training.data import Collator, TrainingSentences, batches
 from tripleaudit.training.embedding import embedding_rows, whole
 from tripleaudit.training.optimizer import Rates, make_optimizer
-from tripleaudit.training.settings import TrainingSettings
+from tripleaudit.training.settings import LoopSettings
 from tripleaudit.training.step import Packed, captured_stream, make_step, pack, scalars
 from tripleaudit.training.trackers import Report
 
@@ -60,7 +60,7 @@ class Progress:
     validation_seconds: float = 0.0
     stopped: bool = False
 
-    def observe(self, f1: float, step: int, epoch: float, settings: TrainingSettings) -> bool:
+    def observe(self, f1: float, step: int, epoch: float, settings: LoopSettings) -> bool:
         """Take in one validation; returns whether it is the best so far."""
         if f1 > self.reference + settings.min_delta or f1 < NO_SKILL:
             self.stale = 0
@@ -91,7 +91,7 @@ class ExtractorTrainer:
         self,
         model: Extractor,
         dataset: TrainingSentences,
-        settings: TrainingSettings,
+        settings: LoopSettings,
         *,
         seed: int,
         folder: Path,
@@ -297,7 +297,7 @@ class ExtractorTrainer:
         self.update.total.fill_(run["total"])
 
 
-def epoch_sizes(dataset: TrainingSentences, settings: TrainingSettings) -> tuple[int, int]:
+def epoch_sizes(dataset: TrainingSentences, settings: LoopSettings) -> tuple[int, int]:
     """Batches and optimiser steps of an epoch."""
     count = math.ceil(dataset.size(settings.unit) / settings.batch_size)
     return count, math.ceil(count / settings.accumulation)
@@ -306,7 +306,7 @@ def epoch_sizes(dataset: TrainingSentences, settings: TrainingSettings) -> tuple
 def train_extractor(
     model: Extractor,
     dataset: TrainingSentences,
-    settings: TrainingSettings,
+    settings: LoopSettings,
     *,
     seed: int,
     folder: Path,

@@ -41,19 +41,19 @@ class NeedleChecks:
             if name != SAME_MODEL:
                 yield from unknown(f"needles/{key}", "endpoint", name, self.endpoints)
         endpoints = self.needles.language_models.config.endpoints
-        for lm in sorted({*self.config.models, self.config.generator} & {*endpoints}):
-            if (context := endpoints[lm].context) is not None and context <= self.config.reserve:
+        queried = {*self.config.models, self.config.generator}
+        for lm in sorted(name for name in endpoints if name in queried):
+            context = endpoints[lm].context
+            if context is not None and context <= self.config.reserve:
                 yield (
                     f"needles/reserve: {self.config.reserve} tokens kept free leave none of a context of {context} "
                     f"(endpoint '{lm}')"
                 )
 
     def _problems_of_files(self, key: str, paths: list[str]) -> Iterator[str]:
-        missing = [
-            each
-            for path in paths
-            for each in self.needles.paths.problems_of_file(f"needles/{key}", path)
-        ]
+        missing = []
+        for path in paths:
+            missing += self.needles.paths.problems_of_file(f"needles/{key}", path)
         yield from missing
         try:
             documents = [] if missing else self.needles.document_files(paths)

@@ -12,13 +12,13 @@ from tripleaudit.extractors.registry import extractor_class, settings_class
 from tripleaudit.study.config.training import CLASSIFIER_PREFIX
 from tripleaudit.study.problems import unknown
 from tripleaudit.study.trainings import Trainings, loop_keys, presets
-from tripleaudit.training.settings import TrainingSettings
+from tripleaudit.training.settings import LoopSettings
 
 
 def _check_brought(kind: type[ExtractorSettings], presets: Mapping[str, Mapping[str, Any]]) -> None:
     """Refuse wrong settings that an extractor from outside the package brings."""
     for name, values in {"training_defaults": kind.training_defaults, **presets}.items():
-        TrainingSettings.checked(loop_keys(values), name)
+        LoopSettings.checked(loop_keys(values), name)
 
 
 def _where(name: str) -> str:

@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, Field
 
 from tripleaudit.core.fields import OrEmpty, Runtime, Section, Text, form, read_exponents
 from tripleaudit.protocols.noising import NoiseSettings
-from tripleaudit.training.settings import TrainingSettings
+from tripleaudit.training.settings import LoopSettings
 
 PRESET = {"type": ["string", "object"]}
 CLASSIFIER_PREFIX = "zcc-"
@@ -39,7 +39,7 @@ class _TrainingJob(Section):
     """Time that a cluster job asks for, minutes or '4h'."""
 
 
-class Training(TrainingSettings, _TrainingJob):
+class Training(LoopSettings, _TrainingJob):
     """Settings of a training, those that differ from preset and section `training`."""
 
 
