@@ -239,6 +239,6 @@ def test_bad_input_is_one_sentence(document, tmp_path, refused):
         "--plan",
     ]
     said = refused(*corpus, "{}", "--needle-file", "needles.jsonl")
-    assert "needles.jsonl line 1/keywords: expected array, got 'k'" in said
+    assert "needles.jsonl line 1/keywords: expected a list, got 'k'" in said
     assert "--plan: not valid JSON" in refused(*corpus, "{")
     assert "did you mean 'iterations'" in refused(*corpus, '{"iteration": 1}')

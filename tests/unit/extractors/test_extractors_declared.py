@@ -68,7 +68,7 @@ def test_the_plan_s_section_is_the_model_s(name):
             "model: unknown key 'max_lenght', did you mean 'max_length'?",
         ),
         ("casrel", {"encoder": {}}, "model: unknown key 'encoder'"),
-        ("casrel", {"drop_zero": 1}, "model/drop_zero: expected boolean, got 1"),
+        ("casrel", {"drop_zero": 1}, "model/drop_zero: expected true or false, got 1"),
         (
             "pfn",
             {"entities": "half"},

@@ -68,7 +68,7 @@ def test_a_users_own_file(tmp_path):
             "messages/0/role: expected one of .*, got 'robot'",
         ),
         ("messages: [{role: user, content: x}]\nscheme: {}", "unknown key 'scheme'"),
-        ("messages: [{role: user, content: x}]\nschema: 3", "schema: expected object, got 3"),
+        ("messages: [{role: user, content: x}]\nschema: 3", "schema: expected a mapping, got 3"),
     ],
 )
 def test_unusable_files(tmp_path, content, message):

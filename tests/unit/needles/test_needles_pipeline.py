@@ -404,7 +404,7 @@ def test_documents_are_shortened_to_whole_paragraphs():
             {"types": {"A": {"propertys": {}}}},
             "schema/types/A: unknown key 'propertys', did you mean 'properties'",
         ),
-        ({"groups": {"1": "Person"}}, "schema/groups/1: expected array, got 'Person'"),
+        ({"groups": {"1": "Person"}}, "schema/groups/1: expected a list, got 'Person'"),
     ],
 )
 def test_bad_schemas(change, message):

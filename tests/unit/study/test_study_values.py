@@ -23,7 +23,7 @@ def test_a_number_with_an_exponent_is_a_number() -> None:
 
 
 def test_other_text_is_no_number() -> None:
-    with pytest.raises(UserError, match="encoder_learning_rate: expected number, got 'fast'"):
+    with pytest.raises(UserError, match="encoder_learning_rate: expected a number, got 'fast'"):
         study("extractors: {casrel: {encoder_learning_rate: fast}}")
 
 

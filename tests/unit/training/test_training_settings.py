@@ -31,7 +31,7 @@ def test_what_is_not_asked_for_is_off_and_trainings_that_name_no_numbers_keep_th
     [
         ({"epoch": 3}, "training: unknown key 'epoch', did you mean 'epochs'"),
         ({"epochs": 0}, "training/epochs: expected at least 1, got 0"),
-        ({"epochs": "3"}, "training/epochs: expected integer, got '3'"),
+        ({"epochs": "3"}, "training/epochs: expected a whole number, got '3'"),
         ({"precision": "half"}, "training/precision: expected one of bf16, float32, got 'half'"),
         (
             {"evaluate_from": 11},

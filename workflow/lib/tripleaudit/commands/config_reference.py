@@ -30,6 +30,15 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+TYPES = {
+    "array": "list",
+    "object": "mapping",
+    "boolean": "true or false",
+    "integer": "whole number",
+}
+"""Names in YAML of the types of a JSON schema."""
+
+
 def reference() -> Iterator[str]:
     """Yield Markdown: links to the sections, then a table for each with a row a key: name, type,
     default, meaning.
@@ -92,8 +101,9 @@ def _type(part: dict[str, Any], root: dict[str, Any]) -> str:
         return ", ".join(f"`{value}`" for value in part["enum"])
     if "anyOf" in part:
         return " or ".join(dict.fromkeys(_type(option, root) for option in part["anyOf"]))
-    kind = part.get("type", "")
-    return " or ".join(kind) if isinstance(kind, list) else kind
+    kinds = part.get("type", [])
+    names = [kinds] if isinstance(kinds, str) else kinds
+    return " or ".join(TYPES.get(name, name) for name in names)
 
 
 def _default(part: dict[str, Any], needed: bool) -> str:
