@@ -89,6 +89,54 @@ def test_the_interval_of_a_pair_is_that_of_resampling_sentences_and_runs(results
     assert row["high"] - row["low"] < 2.5 * np.ptp(sentences_only)
 
 
+def side_counts(study, row, side: str) -> pd.DataFrame:
+    """The counts of one side of a contrast of single seeds, by sentence."""
+    counts = study.counts[study.counts["matching"] == row["matching"]]
+    for key in ("protocol", "training", "testing", "extractor", "noise"):
+        counts = counts[counts[key] == row[f"{key}_{side}"]]
+    stratum = row[f"stratum_{side}"]
+    if stratum != "all":
+        counts = counts[counts["stratum"].isin(stratum.split("+"))]
+    return counts.set_index("id")[["correct", "predicted", "gold"]]
+
+
+def resampled_f1(counts: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """F1 of each resample, from how often it draws each sentence ``[resamples, sentences]``."""
+    correct, predicted, gold = (draws @ counts).T
+    return 2 * correct / (predicted + gold)
+
+
+def test_every_interval_of_single_seeds_is_that_of_a_plain_bootstrap(tmp_path):
+    """Resample sentences: the same ones of both sides where they are paired."""
+    made = Results(tmp_path)
+    for name, quality in (("casrel", 0.7), ("prgc", 0.45)):
+        for testing, zero in (("nz", 0), ("wz", 100)):
+            made.run(name, quality=quality, testing=testing, zero=zero)
+    made.run("casrel", quality=0.85, noise="noising")
+    study, random = frames_of(made), np.random.default_rng(7)
+    rows = study.contrasts.to_dict("records")
+    assert len(rows) > 10 and {row["paired"] for row in rows} == {True, False}
+    for row in rows:
+        first, second = (side_counts(study, row, side) for side in ("first", "second"))
+        if row["paired"]:
+            # sentences without triples are in one test set alone
+            ids = first.index.union(second.index)
+            first, second = (side.reindex(ids, fill_value=0) for side in (first, second))
+        draws = [
+            random.multinomial(len(side), np.full(len(side), 1 / len(side)), 4000)
+            for side in (first, second)
+        ]
+        if row["paired"]:
+            draws[1] = draws[0]
+        differences = resampled_f1(second.to_numpy(), draws[1]) - resampled_f1(
+            first.to_numpy(), draws[0]
+        )
+        low, high = np.quantile(differences, [0.025, 0.975])
+        tolerance = 0.08 * (high - low)  # of two random resamplings
+        assert row["difference"] == pytest.approx(f1(second) - f1(first))
+        assert (row["low"], row["high"]) == pytest.approx((low, high), abs=tolerance)
+
+
 def test_frames_are_parquet_and_csv(results):
     study = frames_of(results)
     for name in ("scores", "counts", "cells", "contrasts"):
