@@ -47,8 +47,7 @@ def chart(table: Table, address: Address) -> dict[str, Any] | None:
     if all(point.get("cases", MIN_CASES) < MIN_CASES for point in points):  # also without a point
         return None
     drawn = panels.intervals(points, series, (0, int(full)), "%" if full == 100 else "")
-    drawn["layer"][1]["mark"]["cursor"] = "pointer"
-    return responsive(drawn)
+    return responsive(panels.to_spec(drawn))
 
 
 def by_stratum(table: Table) -> dict[str, Any] | None:
@@ -82,7 +81,9 @@ def by_stratum(table: Table) -> dict[str, Any] | None:
     ]
     if not names:
         return None
-    panel = panels.falling(points, [*names, *looked], list(labels.TYPES.values())[:3])
+    panel = panels.to_spec(
+        panels.falling(points, [*names, *looked], list(labels.TYPES.values())[:3])
+    )
     return responsive({**panel, "title": next(iter(corpora))} if len(corpora) > 1 else panel)
 
 

@@ -1,13 +1,16 @@
-"""Panels of plots as Vega-Lite specifications: what several plots share, and how a plot becomes a
-picture on paper.
+"""Panels of plots, drawn by Altair: what several plots share, and how a plot becomes a picture on
+paper.
 
-The report's page draws the same specifications in its own colours, one panel next to the other.
+A panel is a chart; a plot is a Vega-Lite specification of panels side by side. The report's page
+draws the same specifications in its own colours, one panel next to the other.
 """
 
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+import altair as alt
 
 from tripleaudit.tables.render.escape import clean
 
@@ -36,25 +39,27 @@ PAPER = {
 }
 ROW_HEIGHT = 9  # pixels of one point
 WIDTH = 260
+Panel = alt.Chart | alt.LayerChart
 Spec = dict[str, Any]
 
 
-def plot(panels: Sequence[Spec], columns: int = 3, width: int = WIDTH) -> Spec:
+def plot(panels: Sequence[Panel], columns: int = 3, width: int = WIDTH) -> Spec:
     """Return a plot of panels side by side; of none, the words that there is nothing to show."""
     if not panels:
-        panels = [
-            {
-                "data": {"values": [{"text": "not measured"}]},
-                "mark": {"type": "text", "color": FAINT},
-            }
-        ]
-        panels[0]["encoding"] = {"text": {"field": "text", "type": "nominal"}}
-    sized = [{"width": width, **panel} for panel in panels]
+        text = alt.Text("text:N")
+        panels = [alt.Chart(values([{"text": "not measured"}])).mark_text(color=FAINT).encode(text)]
     return {
-        "concat": sized,
+        "concat": [{"width": width, **to_spec(panel)} for panel in panels],
         "columns": columns,
         "resolve": {"scale": {"color": "independent", "shape": "independent"}},
     }
+
+
+def to_spec(panel: Panel) -> Spec:
+    """Return a panel as Vega-Lite, without a theme and with its data in it."""
+    with alt.data_transformers.enable("default", consolidate_datasets=False, max_rows=None):
+        spec = panel.to_dict()
+    return {key: value for key, value in spec.items() if key not in ("$schema", "config")}
 
 
 def to_svg(spec: Spec) -> str:
@@ -66,92 +71,76 @@ def to_svg(spec: Spec) -> str:
     return CLIP.sub(lambda match: ids[match[0]], text)
 
 
-def values(rows: Iterable[Mapping[str, Any]]) -> Spec:
+def values(rows: Iterable[Mapping[str, Any]]) -> alt.Data:
     """Return rows as the data of a panel; names of corpora and models hold no characters that a
     page cannot show.
     """
-    return {
-        "values": [
-            {key: clean(one) if isinstance(one, str) else one for key, one in row.items()}
-            for row in rows
-        ]
-    }
+    cleaned = [
+        {key: clean(value) if isinstance(value, str) else value for key, value in row.items()}
+        for row in rows
+    ]
+    return alt.Data(values=cleaned)
 
 
 def number(
-    field: str, title: str | None, domain: Sequence[float] | None = None, **scale: Any
-) -> Spec:
-    """Return the encoding of a position by a number; with a domain, on a scale that several
-    panels share.
+    channel: Any, field: str, title: str | None, domain: Sequence[float] | None = None
+) -> Any:
+    """Return a position by a number.
+
+    Args:
+        channel: ``alt.X`` or ``alt.Y``.
+        field: of the data.
+        title: of the axis; None for none.
+        domain: that several panels share; None for that of the data.
     """
-    axis = {"title": title, "tickCount": 5}
-    return {
-        "field": field,
-        "type": "quantitative",
-        "scale": {**({"domain": list(domain)} if domain else {}), **scale},
-        "axis": axis,
-    }
+    scale = alt.Scale(domain=list(domain)) if domain else alt.Undefined
+    axis = alt.Axis(title=title, tickCount=5)
+    return channel(field, type="quantitative", scale=scale, axis=axis)
 
 
-def logarithm(field: str, title: str | None, domain: tuple[float, float]) -> Spec:
-    """Return the encoding of a position by the logarithm of a number, with labels that stay
-    apart.
+def logarithm(channel: Any, field: str, title: str | None, domain: tuple[float, float]) -> Any:
+    """Return a position by the logarithm of a number, with labels that stay apart."""
+    scale = alt.Scale(domain=list(domain), type="log")
+    axis = alt.Axis(title=title, values=log_ticks(*domain), format="~r")
+    return channel(field, type="quantitative", scale=scale, axis=axis)
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Return the ticks of a logarithmic axis: 1, 2 and 5 of each decade, or the powers of ten of
+    more than two decades.
     """
-    low, high = domain
     steps = (1,) if high > 100 * low else (1, 2, 5)
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    ticks = [
-        tick
-        for decade in decades
-        for step in steps
-        if low <= (tick := float(f"{step}e{decade}")) <= high
-    ]
-    return {
-        **number(field, title, domain, type="log"),
-        "axis": {"title": title, "values": ticks, "format": "~r"},
-    }
+    ticks = [float(f"{step}e{decade}") for decade in decades for step in steps]
+    return [tick for tick in ticks if low <= tick <= high]
 
 
-def series(names: Sequence[str], columns: int = 2, least: int = 2) -> Spec:
-    """Return the encoding of a colour (or shape) by name, each panel's names in the same order.
+def series(
+    channel: Any, names: Sequence[str], columns: int = 2, least: int = 2, **scale: Any
+) -> Any:
+    """Return the colour or shape of a series, each panel's names in the same order.
 
-    There is a legend, in so many columns, from so many names on.
+    Args:
+        channel: ``alt.Color`` or ``alt.Shape``.
+        names: of the series.
+        columns: of the legend.
+        least: number of names from which there is a legend.
+        scale: further properties of the scale, such as its ``range``.
     """
     names = list(map(clean, names))
-    legend = {"title": None, "orient": "bottom", "columns": columns, "labelLimit": 360 // columns}
-    shown = legend if len(names) >= least else None
-    return {
-        "field": "series",
-        "type": "nominal",
-        "sort": names,
-        "scale": {"domain": names},
-        "legend": shown,
-    }
+    legend = None
+    if len(names) >= least:
+        limit = 360 // columns
+        legend = alt.Legend(title=None, orient="bottom", columns=columns, labelLimit=limit)
+    return channel("series:N", sort=names, scale=alt.Scale(domain=names, **scale), legend=legend)
 
 
-def tips(**titles: str) -> list[Spec]:
+def tips(**titles: str) -> list[alt.Tooltip]:
     """Return what is shown of a point: field -> title, its own name where that is empty."""
     return [
-        {"field": name, **({"title": title} if title else {})} for name, title in titles.items()
+        alt.Tooltip(name, type="nominal", title=title or alt.Undefined)
+        for name, title in titles.items()
     ]
-
-
-def rule(axis: str, of: Spec, **mark: Any) -> Spec:
-    """Return the layer of lines from the lower to the upper bound, along an axis with the
-    encoding of a position.
-    """
-    return {
-        "mark": {"type": "rule", **mark},
-        "encoding": {axis: {**of, "field": "low"}, f"{axis}2": {"field": "high"}},
-    }
-
-
-def dots(size: int, **encoding: Any) -> Spec:
-    """Return the layer of points."""
-    return {
-        "mark": {"type": "point", "filled": True, "size": size, "opacity": 1},
-        "encoding": encoding,
-    }
 
 
 def intervals(
@@ -160,7 +149,7 @@ def intervals(
     domain: Sequence[float],
     title: str,
     rows: Sequence[str] = (),
-) -> Spec:
+) -> alt.LayerChart:
     """Return points with their intervals, rows below one another and the series of a row side by
     side.
 
@@ -169,69 +158,53 @@ def intervals(
     title is none.
     """
     rows = list(dict.fromkeys(map(clean, rows or (point["row"] for point in points))))
-    axis = {"title": None, "labelLimit": 190}
-    x = number("value", title or None, domain)
-    colour = series(names)
-    return {
-        "data": values(points),
-        "height": ROW_HEIGHT * (len(names) + 1) * max(len(rows), 1),
-        "encoding": {
-            "y": {
-                "field": "row",
-                "type": "nominal",
-                "sort": rows,
-                "scale": {"domain": rows},
-                "axis": axis,
-            },
-            "yOffset": {
-                "field": "series",
-                "sort": colour["sort"],
-                "scale": {"domain": colour["sort"]},
-            },
-            "color": colour,
-            "tooltip": tips(row="", series="", shown="value", low="", high="", cases=""),
-        },
-        "layer": [rule("x", x, strokeWidth=2), dots(45, x=x, shape=colour)],
-    }
+    names = list(map(clean, names))
+    axis = alt.Axis(title=None, labelLimit=190)
+    base = alt.Chart(values(points)).encode(
+        alt.Y("row:N", sort=rows, scale=alt.Scale(domain=rows), axis=axis),
+        alt.YOffset("series:N", sort=names, scale=alt.Scale(domain=names)),
+        series(alt.Color, names),
+        tooltip=tips(row="", series="", shown="value", low="", high="", cases=""),
+    )
+    x_axis = title or None
+    bounds = number(alt.X, "low", x_axis, domain), alt.X2("high")
+    dots = base.mark_point(filled=True, size=45, opacity=1, cursor="pointer")
+    layers = (
+        base.mark_rule(strokeWidth=2).encode(*bounds),
+        dots.encode(number(alt.X, "value", x_axis, domain), series(alt.Shape, names)),
+    )
+    height = ROW_HEIGHT * (len(names) + 1) * max(len(rows), 1)
+    return alt.layer(*layers).properties(height=height)
 
 
 def falling(
     points: Sequence[Mapping[str, Any]], names: Sequence[str], strata: Sequence[str]
-) -> Spec:
+) -> alt.LayerChart:
     """Return F1 in percent by stratum as lines with intervals, that of looking up dashed and pale.
 
     Points are those of :func:`intervals`, with ``stratum`` and ``looked``.
     """
-    colour = series(names)
-    x = {
-        "field": "stratum",
-        "type": "nominal",
-        "sort": strata,
-        "axis": {"title": None, "labelAngle": 0},
-    }
-    x["scale"] = {"type": "point", "padding": 0.3}
-    y = number("value", "F1 (%)", (0, 100))
-    offset = {"field": "series", "sort": list(names), "scale": {"range": [-9, 9]}}
-    ranges = rule("y", y, strokeWidth=2, opacity=0.6)
-    ranges["encoding"]["xOffset"] = offset
-    dashed = {"condition": {"test": "datum.looked", "value": [5, 4]}, "value": [1, 0]}
-    return {
-        "data": values(points),
-        "height": 230,
-        "encoding": {
-            "x": x,
-            "color": colour,
-            "tooltip": tips(series="", stratum="", shown="F1 (%)", low="", high="", cases=""),
-        },
-        "layer": [
-            {
-                "mark": {"type": "line", "strokeWidth": 2},
-                "encoding": {"y": y, "strokeDash": dashed, "xOffset": offset},
-            },
-            ranges,
-            dots(55, y=y, shape=colour, xOffset=offset),
-        ],
-    }
+    names = list(map(clean, names))
+    base = alt.Chart(values(points)).encode(
+        alt.X(
+            "stratum:N",
+            sort=list(strata),
+            axis=alt.Axis(title=None, labelAngle=0),
+            scale=alt.Scale(type="point", padding=0.3),
+        ),
+        alt.XOffset("series:N", sort=names, scale=alt.Scale(range=[-9, 9])),
+        series(alt.Color, names),
+        tooltip=tips(series="", stratum="", shown="F1 (%)", low="", high="", cases=""),
+    )
+    f1 = number(alt.Y, "value", "F1 (%)", (0, 100))
+    dashed = alt.condition("datum.looked", alt.value([5, 4]), alt.value([1, 0]))
+    bounds = number(alt.Y, "low", "F1 (%)", (0, 100)), alt.Y2("high")
+    layers = (
+        base.mark_line(strokeWidth=2).encode(f1, strokeDash=dashed),
+        base.mark_rule(strokeWidth=2, opacity=0.6).encode(*bounds),
+        base.mark_point(filled=True, size=55, opacity=1).encode(f1, series(alt.Shape, names)),
+    )
+    return alt.layer(*layers).properties(height=230)
 
 
 def point(row: str, name: str, cell: Any) -> dict[str, Any]:

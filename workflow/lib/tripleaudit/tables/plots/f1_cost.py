@@ -7,6 +7,8 @@ from itertools import groupby
 from textwrap import wrap
 from typing import Any
 
+import altair as alt
+
 from tripleaudit.tables import labels, panels
 from tripleaudit.tables.builders.efficiency import is_stored, named, per_thousand
 from tripleaudit.tables.inputs import TableInputs
@@ -50,37 +52,30 @@ def _point(
 
 def _panel(
     corpus: str, cost: str, points: list[dict[str, Any]], left: Iterable[Mapping[str, Any]]
-) -> panels.Spec:
-    title, costs = f"{cost} for 1,000 sentences", [point[cost] for point in points]
+) -> panels.Panel:
+    title = f"{cost} for 1,000 sentences"
+    costs = [point[cost] for point in points]
     fields = ("series", "value", "shown", "low", "high", "cases")
-    rows = [
-        {
-            **{name: point[name] for name in fields if name in point},
-            "cost": float(f"{point[cost]:.4g}"),
-        }
-        for point in points
-    ]
-    y, colour = (
-        panels.number("value", "F1 (%)", (0, 100)),
-        panels.series([row["series"] for row in rows], least=1),
+    rows = []
+    for point in points:
+        row = {name: point[name] for name in fields if name in point}
+        rows.append({**row, "cost": float(f"{point[cost]:.4g}")})
+    names = [row["series"] for row in rows]
+    base = alt.Chart(panels.values(rows)).encode(
+        panels.logarithm(alt.X, "cost", title, (min(costs) / 1.5, max(costs) * 1.5)),
+        panels.series(alt.Color, names, least=1),
+        tooltip=panels.tips(series="", shown="F1 (%)", low="", high="", cost=title, cases=""),
     )
-    shape = {**colour, "scale": {**colour["scale"], "range": list(SHAPES)}}
-    return {
-        "data": panels.values(rows),
-        "title": {
-            "text": panels.clean(f"{corpus}: F1 against {title}"),
-            "subtitle": _missing(cost, left),
-        },
-        "height": 200,
-        "encoding": {
-            "x": panels.logarithm("cost", title, (min(costs) / 1.5, max(costs) * 1.5)),
-            "color": colour,
-            "tooltip": panels.tips(
-                series="", shown="F1 (%)", low="", high="", cost=title, cases=""
-            ),
-        },
-        "layer": [panels.rule("y", y, strokeWidth=1.5), panels.dots(60, y=y, shape=shape)],
-    }
+    bounds = panels.number(alt.Y, "low", "F1 (%)", (0, 100)), alt.Y2("high")
+    dots = base.mark_point(filled=True, size=60, opacity=1).encode(
+        panels.number(alt.Y, "value", "F1 (%)", (0, 100)),
+        panels.series(alt.Shape, names, least=1, range=list(SHAPES)),
+    )
+    heading = alt.Title(
+        panels.clean(f"{corpus}: F1 against {title}"), subtitle=_missing(cost, left)
+    )
+    layers = base.mark_rule(strokeWidth=1.5).encode(*bounds), dots
+    return alt.layer(*layers).properties(title=heading, height=200)
 
 
 def _missing(cost: str, left: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -1,5 +1,7 @@
 """``lost-in-the-middle``: redundancy by position of the part, a line for each model."""
 
+import altair as alt
+
 from tripleaudit.tables import panels
 from tripleaudit.tables.builders.minea import cell_of, model_label, runs_of, strata_of
 from tripleaudit.tables.inputs import TableInputs
@@ -22,18 +24,14 @@ def draw(inputs: TableInputs) -> panels.Spec:
     if not rows:
         return panels.plot([])
     names = list(dict.fromkeys(row["series"] for row in rows))
-    panel = {
-        "data": panels.values(rows),
-        "height": 200,
-        "mark": {"type": "line", "strokeWidth": 1.6, "point": {"size": 30}},
-        "encoding": {
-            "x": panels.number("position", "position of the part in the document", (0, 1)),
-            "y": panels.number("value", "redundancy", (0, 1)),
-            "color": panels.series(names, columns=1),
-            "tooltip": panels.tips(series="", part="", value="redundancy"),
-        },
-    }
-    return panels.plot([panel], width=420)
+    line = alt.Chart(panels.values(rows)).mark_line(strokeWidth=1.6, point={"size": 30})
+    panel = line.encode(
+        panels.number(alt.X, "position", "position of the part in the document", (0, 1)),
+        panels.number(alt.Y, "value", "redundancy", (0, 1)),
+        panels.series(alt.Color, names, columns=1),
+        tooltip=panels.tips(series="", part="", value="redundancy"),
+    )
+    return panels.plot([panel.properties(height=200)], width=420)
 
 
 def _points(name: str, values: list[float | None]) -> list[dict]:

@@ -6,6 +6,8 @@ import statistics
 from collections import defaultdict
 from pathlib import Path
 
+import altair as alt
+
 from tripleaudit.core.files import read_jsonl
 from tripleaudit.tables import labels, panels
 from tripleaudit.tables.inputs import TableInputs
@@ -62,39 +64,25 @@ def draw(inputs: TableInputs) -> panels.Spec:
     return panels.plot(drawn, columns=len(PANELS))
 
 
-def _panel(title: str, bars: list[dict], widest: float) -> panels.Spec:
+def _panel(title: str, bars: list[dict], widest: float) -> panels.Panel:
     names = [_trained_on(f"original-{setting}") for setting in labels.SETTINGS]
     names = [name for name in names if any(bar["series"] == name for bar in bars)]
-    x = panels.number("value", None, (0, 1.15 * widest))
-    return {
-        "data": panels.values(bars),
-        "title": panels.clean(title),
-        "height": panels.ROW_HEIGHT * (len(names) + 1) * len({bar["row"] for bar in bars}),
-        "encoding": {
-            "y": {
-                "field": "row",
-                "type": "nominal",
-                "sort": None,
-                "axis": {"title": None, "labelLimit": 190},
-            },
-            "yOffset": {"field": "series", "sort": names},
-            "tooltip": panels.tips(row="", series="", shown="mean", low="", high=""),
-        },
-        "layer": [
-            {"mark": "bar", "encoding": {"x": x, "color": panels.series(names)}},
-            panels.rule("x", x, color=panels.FAINT),
-            {
-                "mark": {
-                    "type": "text",
-                    "align": "left",
-                    "dx": 3,
-                    "fontSize": 9,
-                    "color": panels.FAINT,
-                },
-                "encoding": {"x": {**x, "field": "high"}, "text": {"field": "shown"}},
-            },
-        ],
-    }
+    domain = (0, 1.15 * widest)
+    base = alt.Chart(panels.values(bars)).encode(
+        alt.Y("row:N", sort=None, axis=alt.Axis(title=None, labelLimit=190)),
+        alt.YOffset("series:N", sort=names),
+        tooltip=panels.tips(row="", series="", shown="mean", low="", high=""),
+    )
+    mean = panels.number(alt.X, "value", None, domain)
+    bounds = panels.number(alt.X, "low", None, domain), alt.X2("high")
+    number = base.mark_text(align="left", dx=3, fontSize=9, color=panels.FAINT)
+    layers = (
+        base.mark_bar().encode(mean, panels.series(alt.Color, names)),
+        base.mark_rule(color=panels.FAINT).encode(*bounds),
+        number.encode(panels.number(alt.X, "high", None, domain), text="shown:N"),
+    )
+    height = panels.ROW_HEIGHT * (len(names) + 1) * len({bar["row"] for bar in bars})
+    return alt.layer(*layers).properties(title=panels.clean(title), height=height)
 
 
 def _trained_on(trainset: str) -> str:

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import altair as alt
+
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import read_jsonl
 from tripleaudit.tables import labels, panels
@@ -36,7 +38,7 @@ def draw(inputs: TableInputs) -> panels.Spec:
     return panels.plot(drawn, columns=2, width=300)
 
 
-def _panel(kind: str, corpus: str, histories: list, names: list[str], last: float) -> panels.Spec:
+def _panel(kind: str, corpus: str, histories: list, names: list[str], last: float) -> panels.Panel:
     rows = [
         {
             "series": labels.extractor(extractor),
@@ -49,30 +51,23 @@ def _panel(kind: str, corpus: str, histories: list, names: list[str], last: floa
         for (_, trainset, extractor, noise, seed), of in histories
         for epoch, value in of[kind]
     ]
-    y = panels.number("value", None, (0, 1))
+    y = panels.number(alt.Y, "value", None, (0, 1))
     if kind == "loss":
         heights = [row["value"] for row in rows] or [1]
-        y = panels.logarithm("value", None, (min(heights), max(heights)))
-    dashes = {"domain": ["without", "with Entity Noising"], "range": [[1, 0], [5, 3]]}
-    return {
-        "data": panels.values(rows),
-        "title": panels.clean(f"{labels.corpus(corpus)}: {KINDS[kind]}"),
-        "height": 170,
-        "mark": {
-            "type": "line",
-            "strokeWidth": 1.4,
-            "point": {"size": 24} if kind == "f1" else False,
-        },
-        "encoding": {
-            "x": panels.number("epoch", "epoch", (0, last)),
-            "y": y,
-            "color": panels.series(names, least=1),
-            "strokeDash": {"field": "noise", "type": "nominal", "scale": dashes, "legend": None},
-            "opacity": {"condition": {"test": "datum.main", "value": 0.95}, "value": 0.45},
-            "detail": {"field": "run"},
-            "tooltip": panels.tips(run="", epoch="", value=KINDS[kind]),
-        },
-    }
+        y = panels.logarithm(alt.Y, "value", None, (min(heights), max(heights)))
+    dashes = alt.Scale(domain=["without", "with Entity Noising"], range=[[1, 0], [5, 3]])
+    points = {"size": 24} if kind == "f1" else False
+    line = alt.Chart(panels.values(rows)).mark_line(strokeWidth=1.4, point=points)
+    title = panels.clean(f"{labels.corpus(corpus)}: {KINDS[kind]}")
+    return line.encode(
+        panels.number(alt.X, "epoch", "epoch", (0, last)),
+        y,
+        panels.series(alt.Color, names, least=1),
+        alt.StrokeDash("noise:N", scale=dashes, legend=None),
+        opacity=alt.condition("datum.main", alt.value(0.95), alt.value(0.45)),
+        detail="run:N",
+        tooltip=panels.tips(run="", epoch="", value=KINDS[kind]),
+    ).properties(title=title, height=170)
 
 
 def _named(path: Path) -> tuple[str, str, str, str, str]:

@@ -2,6 +2,8 @@
 points.
 """
 
+import altair as alt
+
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import read_json
 from tripleaudit.tables import labels, panels
@@ -34,7 +36,7 @@ def draw(inputs: TableInputs) -> panels.Spec:
     )
 
 
-def _panel(inputs: TableInputs, corpus: str, classifiers: dict[str, list[dict]]) -> panels.Spec:
+def _panel(inputs: TableInputs, corpus: str, classifiers: dict[str, list[dict]]) -> panels.Panel:
     lines, marks, names = [], [], []
     for name in labels.ordered(classifiers, labels.cardinality_order()):
         seeds = classifiers[name]
@@ -46,30 +48,20 @@ def _panel(inputs: TableInputs, corpus: str, classifiers: dict[str, list[dict]])
             points = enumerate(map(_rounded, _corners(curve["points"])))
             lines += [{**of, "position": position, **point} for position, point in points]
             marks.append({**of, **_rounded(curve["operating_point"])})
-    x, y = (
-        panels.number("recall", "Recall of “has triples”", (0, 1)),
-        panels.number("precision", "Precision", (0, 1)),
+    x = panels.number(alt.X, "recall", "Recall of “has triples”", (0, 1))
+    y = panels.number(alt.Y, "precision", "Precision", (0, 1))
+    colour = panels.series(alt.Color, names, columns=1, least=1)
+    shape = panels.series(alt.Shape, names, columns=1, least=1)
+    curve_lines = alt.Chart(panels.values(lines)).mark_line(
+        interpolate="step-before", strokeWidth=1.4, clip=True
     )
-    colour = panels.series(names, columns=1, least=1)
+    operating_points = alt.Chart(panels.values(marks)).mark_point(filled=True, size=60, opacity=1)
     tips = panels.tips(series="operating point", recall="", precision="")
-    return {
-        "title": panels.clean(labels.corpus(corpus)),
-        "height": 200,
-        "encoding": {"x": x, "y": y, "color": colour},
-        "layer": [
-            {
-                "data": panels.values(lines),
-                "mark": {
-                    "type": "line",
-                    "interpolate": "step-before",
-                    "strokeWidth": 1.4,
-                    "clip": True,
-                },
-                "encoding": {"order": {"field": "position"}, "detail": {"field": "seed"}},
-            },
-            {"data": panels.values(marks), **panels.dots(60, shape=colour, tooltip=tips)},
-        ],
-    }
+    layers = (
+        curve_lines.encode(x, y, colour, order="position:Q", detail="seed:N"),
+        operating_points.encode(x, y, colour, shape, tooltip=tips),
+    )
+    return alt.layer(*layers).properties(title=panels.clean(labels.corpus(corpus)), height=200)
 
 
 def _corners(points: list[dict]) -> list[dict]:
