@@ -65,10 +65,12 @@ def score_frame(
     unit: Mapping[str, Any] = PERCENT,
     reported: Reported = lambda keys: None,
     change: Callable[[Keys, Cell], Cell] = lambda keys, cell: cell,
+    mark_winners: bool = True,
 ) -> pd.DataFrame:
     """Return the cells of rows and columns as a frame with their labels.
 
     Winners are marked within each contest: rows of one ``contest``, or else of one ``row_group``.
+    Columns may have a unit of their own (``scale`` and ``digits``).
 
     Args:
         study: what the table is made from; its options may set other digits.
@@ -78,16 +80,18 @@ def score_frame(
         unit: of scores, :data:`PERCENT` or :data:`FRACTION`.
         reported: looks up what a paper prints.
         change: of a cell, what is shown instead.
+        mark_winners: whether rows compete.
     """
     import pandas as pd
 
     pairs = pair_keys(rows, columns)
     numbers = cells_at(study.scores, pairs[list(CELL_KEYS)])
     pairs = pd.concat([pairs, numbers], axis=1)
-    winners = winning_cells(study, pairs)
+    winners = winning_cells(study, pairs) if mark_winners else set()
     cells = []
     for position, keys in enumerate(pairs.to_dict("records")):
-        cell = make_cell(keys, unit["scale"], study.digits(unit["digits"]))
+        own_unit = {**unit, **keys}
+        cell = make_cell(keys, own_unit["scale"], study.digits(own_unit["digits"]))
         printed = reported(keys_in_paper(study, keys))
         cell = replace(cell, reported=printed, bold=position in winners)
         cells.append(change(keys, cell))

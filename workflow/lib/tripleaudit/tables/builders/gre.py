@@ -5,17 +5,22 @@ The protocol of a GREScore row is ``gre-LEVEL-SETTING`` and its matching the mod
 (``default`` or ``official``); the corpus is the data set and the extractor the system.
 """
 
-from collections.abc import Iterable
-from dataclasses import replace
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Column, Row, Table
-from tripleaudit.tables.grid import row_notes
+from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Table
+from tripleaudit.tables.frame_table import of_frame
+from tripleaudit.tables.grid import Keys, make_row, row_frame, row_notes, score_frame
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.runs import RunKey
+from tripleaudit.tables.runs import RunKey, run_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 READS = ("data/reported/genres.csv",)
 
@@ -129,32 +134,31 @@ def mode_of(inputs: TableInputs, runs: Iterable[RunKey]) -> str:
     )
 
 
-def cell_of(inputs: TableInputs, run: RunKey | None, metric: Metric, mode: str) -> Cell:
-    """Return a measured cell, a gap without a run."""
-    digits = inputs.digits(metric.digits)
-    empty = Cell(digits=digits)
-    return (
-        inputs.scores.cell(run, metric.metric, matching=mode, scale=metric.scale, digits=digits)
-        if run
-        else empty
-    )
+def cell_of(study: TableInputs, run: RunKey, metric: Metric, mode: str) -> Cell:
+    """Return a measured cell."""
+    digits = study.digits(metric.digits)
+    return study.scores.cell(run, metric.metric, matching=mode, scale=metric.scale, digits=digits)
 
 
-def printed(run: RunKey, metric: Metric, strategy: bool = False) -> str | None:
+def printed(run: RunKey, metric: str, strategy: bool = False) -> str | None:
     """Return what tables 2 to 4 of GenRES, or table 1 (of strategies), print for a system; None
     for nothing.
+
+    Args:
+        run: with GREScores.
+        metric: as the paper calls it.
+        strategy: whether table 1 is meant.
     """
     level, setting = parts(run)
-    table, printed = (
-        TABLES[level],
-        {"gold": f"gold triples, {level} level", "open": f"open, {level} level"},
-    )
+    table = TABLES[level]
+    settings = {"gold": f"gold triples, {level} level", "open": f"open, {level} level"}
     if strategy:
-        table, printed = "1", {setting: setting, "gold": "ground truth"}
+        table = "1"
+        settings = {setting: setting, "gold": "ground truth"}
     name, dataset = MODELS.get(run.extractor, ""), DATASETS.get(run.corpus, "")
-    keys = (table, dataset, printed.get(setting, ""), name)
-    found = (reported.values("genres").get((*keys, variant, metric.paper)) for variant in VARIANTS)
-    return next((value for value in found if value is not None), None)
+    keys = (table, dataset, settings.get(setting, ""), name)
+    values = (reported.values("genres").get((*keys, variant, metric)) for variant in VARIANTS)
+    return next((value for value in values if value is not None), None)
 
 
 MODE_NOTES = {
@@ -187,56 +191,73 @@ CALLED_FOR = (
 )
 
 
-def build_level(level: str, inputs: TableInputs) -> Table:
+def build_level(level: str, study: TableInputs) -> Table:
     """Build the table of one level from GREScores; systems that a data set lacks have gaps
     there.
     """
-    runs = runs_of(inputs, level)
-    corpora = labels.ordered((run.corpus for run in runs), tuple(DATASETS))
-    mode = mode_of(inputs, runs)
+    runs = runs_of(study, level)
+    mode = mode_of(study, runs)
     answers = [
-        m for m in ANSWERS if any(inputs.scores.values(run, "all", mode, m.metric) for run in runs)
+        metric
+        for metric in ANSWERS
+        if any(study.scores.values(run, "all", mode, metric.metric) for run in runs)
     ]
     shown = [*SIZES, *SCORES, COVERAGE, *answers]
-    by_system: dict[tuple, dict[str, RunKey]] = {}
-    for run in sorted(runs, key=system_order):
-        by_system.setdefault((system_order(run), label_of(run)), {})[run.corpus] = run
-    rows = [
-        Row(
-            label,
-            [
-                _cell(inputs, found.get(corpus), metric, mode)
-                for corpus in corpora
-                for metric in shown
-            ],
-        )
-        for (_, label), found in by_system.items()
-    ]
-    return inputs.table(
-        f"GREScores of generative extraction, {level} level.",
-        [Column(metric.label, dataset(corpus)) for corpus in corpora for metric in shown],
+    # the same system on several data sets is one row
+    systems = dict.fromkeys(
+        run._replace(corpus="")
+        for run in sorted(runs, key=lambda run: (system_order(run), label_of(run)))
+    )
+    rows = row_frame(make_row(label_of(run), run, mode) for run in systems)
+    corpora = labels.ordered((run.corpus for run in runs), tuple(DATASETS))
+    columns = metric_columns(
+        (metric, dataset(corpus), corpus) for corpus in corpora for metric in shown
+    )
+    frame = score_frame(
+        study,
         rows,
-        ("System", "Data set"),
-        SCORES_NOTE,
-        MODE_NOTES[mode],
-        bool(answers) and ANSWERS_NOTE,
-        *_notes_on_systems(inputs, runs),
-        *CALLED_FOR,
+        columns,
+        heads=("System", "Data set"),
+        reported=partial(_reported, runs),
+        mark_winners=False,
     )
+    notes = [SCORES_NOTE, MODE_NOTES[mode]]
+    if answers:
+        notes.append(ANSWERS_NOTE)
+    notes += [*_notes_on_systems(study, runs), *CALLED_FOR]
+    return of_frame(frame, f"GREScores of generative extraction, {level} level.", notes)
 
 
-def _cell(
-    inputs: TableInputs, run: RunKey | None, metric: Metric, mode: str, strategy: bool = False
-) -> Cell:
-    """Return a cell with what the paper prints."""
-    return replace(
-        cell_of(inputs, run, metric, mode), reported=run and printed(run, metric, strategy)
-    )
+def metric_columns(metrics: Iterable[tuple[Metric, str, str | None]]) -> pd.DataFrame:
+    """Return a column frame of metrics, each with its group and the data set that it is of; None
+    for that of the row.
+    """
+    import pandas as pd
+
+    columns = [
+        {
+            "column_group": group,
+            "column": metric.label,
+            "corpus": corpus,
+            "stratum": "all",
+            **metric._asdict(),
+        }
+        for metric, group, corpus in metrics
+    ]
+    names = ["column_group", "column", "corpus", "stratum", *Metric._fields]
+    frame = pd.DataFrame(columns, columns=names).drop(columns="label")
+    return frame.drop(columns="corpus") if frame["corpus"].isna().all() else frame
 
 
-def _notes_on_systems(inputs: TableInputs, runs: Iterable[RunKey]) -> list[str]:
+def _reported(runs: Collection[RunKey], keys: Keys, strategy: bool = False) -> str | None:
+    """Return what the paper prints next to a measured value of one of the runs."""
+    run = run_of(keys)
+    return printed(run, keys["paper"], strategy) if run in runs else None
+
+
+def _notes_on_systems(study: TableInputs, runs: Iterable[RunKey]) -> list[str]:
     queried = [run for run in runs if parts(run)[1] == "system"]
-    return row_notes(inputs, queried, "original")
+    return row_notes(study, queried, "original")
 
 
 ORDER = (
@@ -249,52 +270,65 @@ ORDER = (
 )  # the paper's two, then the others
 NAMES = {"P": "precision", "R": "recall", "F1": "f1"}
 PAPER = {"P": "precision", "R": "recall", "F1": "F1"}
+SIZES_AND_COVERAGE = (*SIZES, COVERAGE)
+HARD_NOTE = (
+    "Micro: sets of triples, case and underscores ignored, every text counts. As published: means of per-text "
+    "scores over the texts with a prediction and gold triples, repeats counted; an empty answer is left out, "
+    "so read them with the coverage (Cov.: texts with at least one triple)."
+)
 
 
-def hard_matching(inputs: TableInputs) -> Table:
+def hard_matching(study: TableInputs) -> Table:
     """Build from GREScores: for each data set the ground truth, then systems by setting; micro and
     published scores.
 
     The ground truth matches itself, so its cells show sizes only.
     """
-    runs = runs_of(inputs)
+    runs = runs_of(study)
     corpora = labels.ordered((run.corpus for run in runs), ORDER)
-    mode = mode_of(inputs, runs)
+    mode = mode_of(study, runs)
     # the plain metric names are those of the mode; the other rule has a prefix
     micro, macro = ("micro_", "") if mode == "official" else ("", "official_")
-    columns = [
-        *((metric, "") for metric in (*SIZES, COVERAGE)),
-        *((Metric(label, micro + name), "Micro, all texts") for label, name in NAMES.items()),
-        *(
-            (Metric(label, macro + name, paper=PAPER[label]), "As published")
-            for label, name in NAMES.items()
-        ),
+    metrics = [(metric, "") for metric in SIZES_AND_COVERAGE]
+    metrics += [(Metric(label, micro + name), "Micro, all texts") for label, name in NAMES.items()]
+    metrics += [
+        (Metric(label, macro + name, paper=PAPER[label]), "As published")
+        for label, name in NAMES.items()
     ]
-    rows = []
-    for corpus in corpora:
-        mine = [run for run in runs if run.corpus == corpus]
-        for run in sorted(
-            mine, key=lambda run: (list(SETTINGS).index(parts(run)[1]), system_order(run))
-        ):
-            gold, setting = run.extractor == GROUND_TRUTH, SETTINGS[parts(run)[1]]
-            cells = [
-                _cell(inputs, None if gold and group else run, metric, mode, strategy=True)
-                for metric, group in columns
-            ]
-            label = setting if gold else f"{setting}: {label_of(run, with_setting=False)}"
-            rows.append(Row(label, cells, dataset(corpus)))
-    return inputs.table(
-        "Extraction strategies under hard matching (%).",
-        [Column(metric.label, group) for metric, group in columns],
-        rows,
-        ("Setting", "Data set"),
-        "Micro: sets of triples, case and underscores ignored, every text counts. As published: means of per-text "
-        "scores over the texts with a prediction and gold triples, repeats counted; an empty answer is left out, "
-        "so read them with the coverage (Cov.: texts with at least one triple).",
-        "cdr" in corpora and "The paper's CDR values come from an older gold file.",
-        *_notes_on_systems(inputs, runs),
-        *CALLED_FOR,
+
+    def rank(run: RunKey) -> tuple:
+        return corpora.index(run.corpus), list(SETTINGS).index(parts(run)[1]), system_order(run)
+
+    ordered = sorted(runs, key=rank)
+    frame = score_frame(
+        study,
+        row_frame(make_row(_strategy(run), run, mode, dataset(run.corpus)) for run in ordered),
+        metric_columns((metric, group, None) for metric, group in metrics),
+        heads=("Setting", "Data set"),
+        reported=partial(_reported, runs, strategy=True),
+        change=_sizes_of_ground_truth,
+        mark_winners=False,
     )
+    notes = [HARD_NOTE]
+    if "cdr" in corpora:
+        notes.append("The paper's CDR values come from an older gold file.")
+    notes += [*_notes_on_systems(study, runs), *CALLED_FOR]
+    return of_frame(frame, "Extraction strategies under hard matching (%).", notes)
+
+
+def _strategy(run: RunKey) -> str:
+    """Return the setting of a run and its system; the ground truth has no system."""
+    setting = SETTINGS[parts(run)[1]]
+    if run.extractor == GROUND_TRUTH:
+        return setting
+    return f"{setting}: {label_of(run, with_setting=False)}"
+
+
+def _sizes_of_ground_truth(keys: Keys, cell: Cell) -> Cell:
+    """Return a cell; of the ground truth, a gap in place of scores."""
+    if keys["extractor"] == GROUND_TRUTH and keys["column_group"]:
+        return Cell(digits=cell.digits)
+    return cell
 
 
 LEVELS = tuple(

@@ -28,9 +28,8 @@ def matching_rules(study: TableInputs) -> Table:
     columns = concat_columns(
         score_columns(only_f1=True, matching=rule).assign(column=rule) for rule in rules
     )
-    # no row competes with another: the table compares rules
-    rows = rows.assign(contest=[str(number) for number in range(len(rows))])
-    frame = score_frame(study, rows, columns, heads=("Method", "Corpus"))
+    heads = ("Method", "Corpus")
+    frame = score_frame(study, rows, columns, heads=heads, mark_winners=False)
     caption = "F1 (%) on the original test sets by rule about when a triple is correct."
     rule_notes = [f"{rule}: {MATCHINGS[rule].note}" for rule in rules]
     more = [SETS_NOTE, *rule_notes, *row_notes(study, runs, "original")]
