@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def of_frame(
     frame: pd.DataFrame,
     caption: str,
-    notes: Iterable[str] = (),
+    notes: Iterable[str | bool | None] = (),
     **attributes: Any,
 ) -> Table:
     """Return a data frame as a table, which is written in five forms.
@@ -53,6 +53,29 @@ def of_frame(
         row_header=heads[-1],
         group_header=heads[0] if len(heads) > 1 else "",
         notes=needed(notes, all_cells),
+    )
+
+
+def frame_of_rows(
+    rows: Iterable[Row], columns: Sequence[str | tuple[str, str]], heads: tuple[str, str]
+) -> pd.DataFrame:
+    """Return rows of cells as a labelled frame.
+
+    Args:
+        rows: with one cell for each column.
+        columns: labels, or pairs of a group and a label.
+        heads: of the columns with the labels of rows and of their groups.
+    """
+    import pandas as pd
+
+    rows = list(rows)
+    row_labels = [[row.group for row in rows], [row.label for row in rows]]
+    pairs = [("", column) if isinstance(column, str) else column for column in columns]
+    return pd.DataFrame(
+        [list(row.cells) for row in rows],
+        index=pd.MultiIndex.from_arrays(row_labels, names=heads[::-1]),
+        columns=pd.MultiIndex.from_tuples(pairs) if pairs else None,
+        dtype=object,
     )
 
 

@@ -25,7 +25,7 @@ from tripleaudit.scoring.metrics import in_stratum
 from tripleaudit.scoring.rows import split_two_step, two_step_name
 from tripleaudit.scoring.scores import Score
 from tripleaudit.scoring.units import sum_by_unit
-from tripleaudit.tables.cells import Cell, Column, Row, Table, needed, subject
+from tripleaudit.tables.cells import Cell, subject
 from tripleaudit.tables.encoders import name_in_paper
 from tripleaudit.tables.runs import RunKey, run_of
 from tripleaudit.tables.tidy import cell_frame, count_frame
@@ -583,24 +583,6 @@ class TableInputs:
     def digits(self, default: int) -> int:
         """The decimals to show."""
         return int(self.options.get("digits", default))
-
-    def table(
-        self,
-        caption: str,
-        columns: Sequence[Column | str],
-        rows: Sequence[Row],
-        heads: tuple[str, str],
-        *notes: str | bool | None,
-        warnings: Sequence[str] = (),
-    ) -> Table:
-        """Return a table without a name.
-
-        Columns may be given by their labels; the heads are those of the columns with the labels of
-        rows and of their groups. Notes that do not hold, or that no cell calls for, are left out.
-        """
-        headings = [Column(column) if isinstance(column, str) else column for column in columns]
-        cells = [cell for row in rows for cell in row.cells]
-        return Table("", caption, headings, rows, *heads, needed(notes, cells), warnings=warnings)
 
 
 def _trainings(run: RunKey) -> set[RunKey]:

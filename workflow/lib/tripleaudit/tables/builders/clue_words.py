@@ -8,6 +8,7 @@ from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.core.files import read_json
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, Cell, Row, Table
+from tripleaudit.tables.frame_table import frame_of_rows, of_frame
 from tripleaudit.tables.inputs import TableInputs
 
 SIDES = {"passed": "accepted", "rejected": "rejected"}
@@ -41,11 +42,12 @@ def build(inputs: TableInputs) -> Table:
                 ]
                 if total:
                     rows.append(_row(inputs, f"all {len(found)} words", total, total, side, group))
-    return inputs.table(
-        "Clue words: the word of a sentence that the classifier's decision depends on most.",
-        ["Sentences", "Share (%)", "With triples (%)", "In a name (%)"],
+    frame = frame_of_rows(
         rows,
+        ["Sentences", "Share (%)", "With triples (%)", "In a name (%)"],
         ("Word", "Classifier"),
+    )
+    notes = [
         "The word of a sentence whose masking moves the classifier's log odds most, in at most 500 sentences of a "
         "test set, seeds together; the most frequent ones. Accepted: masking the word lowers the odds "
         "of a sentence that passes the classifier; rejected: it raises those of another. With triples: of "
@@ -53,6 +55,11 @@ def build(inputs: TableInputs) -> Table:
         "gold entity; of rejected sentences it is not counted. What a classifier depends on is not yet what states "
         "a relation.",
         GAPS,
+    ]
+    return of_frame(
+        frame,
+        "Clue words: the word of a sentence that the classifier's decision depends on most.",
+        notes,
     )
 
 

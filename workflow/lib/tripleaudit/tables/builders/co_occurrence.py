@@ -10,6 +10,7 @@ from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.held_names import KINDS
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, Row, Table
+from tripleaudit.tables.frame_table import frame_of_rows, of_frame
 from tripleaudit.tables.grid import extracts, row_notes
 from tripleaudit.tables.inputs import TableInputs
 
@@ -65,15 +66,17 @@ def co_occurrence(inputs: TableInputs) -> Table:
         + ", ".join(f"{HEADS[kind].lower()} {sizes.get(kind) or 0}" for kind in KINDS)
         + "."
     )
-    return inputs.table(
-        "False triples for 100 sentences without triples, by the names of training that they hold.",
-        [*HEADS.values(), "All"],
-        rows,
-        ("Model", "Training"),
+    frame = frame_of_rows(rows, [*HEADS.values(), "All"], ("Model", "Training"))
+    notes = [
         NOTE,
         len({row.group.partition(",")[0] for row in rows}) == 1 and sizes_note,
         *row_notes(inputs, (), "original"),
         GAPS,
+    ]
+    return of_frame(
+        frame,
+        "False triples for 100 sentences without triples, by the names of training that they hold.",
+        notes,
     )
 
 

@@ -8,6 +8,7 @@ from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.core.files import read_json
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Row, Table
+from tripleaudit.tables.frame_table import frame_of_rows, of_frame
 from tripleaudit.tables.inputs import TableInputs
 
 KIND: Final = "collection"  # of the input files: the manifest of each collection
@@ -60,14 +61,9 @@ def build(inputs: TableInputs) -> Table:
         Row(label, [Cell(value, digits) for value in of], "Cost")
         for label, (of, digits) in costs.items()
     ]
-    return inputs.table(
-        "Triples extracted from text collections.",
-        [one["collection"] for one in found],
-        rows,
-        ("Quantity", "Of"),
-        *map(_made, found),
-        "Hours take in loading the models, sentences a second do not.",
-    )
+    frame = frame_of_rows(rows, [one["collection"] for one in found], ("Quantity", "Of"))
+    notes = [*map(_made, found), "Hours take in loading the models, sentences a second do not."]
+    return of_frame(frame, "Triples extracted from text collections.", notes)
 
 
 def _made(one: dict) -> str:

@@ -30,6 +30,7 @@ from tripleaudit.tables.builders.gre import (
     runs_of,
 )
 from tripleaudit.tables.cells import Cell, Row, Table
+from tripleaudit.tables.frame_table import frame_of_rows, of_frame
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.runs import RunKey
 
@@ -81,13 +82,8 @@ def build(inputs: TableInputs) -> Table:
         printed = printed_scores()
         rows += _rows(printed, PRINTED)
         notes += _paper_notes(printed)
-    return inputs.table(
-        "Correlations of GREScores and lengths over systems.",
-        [metric.label for metric in METRICS],
-        rows,
-        ("Score", "Values"),
-        *notes,
-    )
+    frame = frame_of_rows(rows, [metric.label for metric in METRICS], ("Score", "Values"))
+    return of_frame(frame, "Correlations of GREScores and lengths over systems.", notes)
 
 
 def printed_scores() -> Scores:

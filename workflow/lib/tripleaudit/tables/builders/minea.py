@@ -6,7 +6,8 @@ from functools import partial
 
 from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.core.files import read_jsonl
-from tripleaudit.tables.cells import GAP, MIN_CASES, SMALL, Cell, Column, Row, Table, subject
+from tripleaudit.tables.cells import GAP, MIN_CASES, SMALL, Cell, Row, Table, subject
+from tripleaudit.tables.frame_table import frame_of_rows, of_frame
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.runs import RunKey
 
@@ -117,11 +118,10 @@ def minea(inputs: TableInputs) -> Table:
     ]
     hidden = [(run.extractor, cell_of(inputs, run, "displaced", by="n").value) for run in runs]
     displaced = [f"{name} {100 * share:.1f} %" for name, share in hidden if share is not None]
-    return inputs.table(
-        "MINEA: share of infused needles that the best criterion finds, by entity type and overall.",
-        ["MINEA", "Needles", "Any criterion", "False positives"],
-        rows,
-        ("Entity type", "Model"),
+    frame = frame_of_rows(
+        rows, ["MINEA", "Needles", "Any criterion", "False positives"], ("Entity type", "Model")
+    )
+    notes = [
         "MINEA of a type is the greatest rate of its criteria; groups and the overall score weigh types by their "
         "needles. “Any criterion” counts needles that at least one criterion finds.",
         any(row.cells[3].value is not None for row in rows)
@@ -132,6 +132,11 @@ def minea(inputs: TableInputs) -> Table:
         MINEA_INTERVAL,
         SMALL_NOTE,
         coverage_note(inputs, runs),
+    ]
+    return of_frame(
+        frame,
+        "MINEA: share of infused needles that the best criterion finds, by entity type and overall.",
+        notes,
     )
 
 
@@ -196,16 +201,22 @@ def needle_criteria(inputs: TableInputs) -> Table:
             rows.append(
                 Row("All needles" if stratum == "all" else stratum, cells, group_of(run, runs))
             )
-    return inputs.table(
-        "Criteria by which needles are found: share of the needles of each entity type.",
-        [*(Column(criterion_label(criterion), "Criterion") for criterion in criteria), "Needles"],
+    frame = frame_of_rows(
         rows,
+        [*(("Criterion", criterion_label(criterion)) for criterion in criteria), "Needles"],
         ("Entity type", "Model"),
+    )
+    notes = [
         CRITERIA_NOTE,
         "Bold: the type's best criterion, whose rate is its MINEA.",
         WILSON,
         SMALL_NOTE,
         coverage_note(inputs, runs),
+    ]
+    return of_frame(
+        frame,
+        "Criteria by which needles are found: share of the needles of each entity type.",
+        notes,
     )
 
 
@@ -241,16 +252,18 @@ def needle_example(inputs: TableInputs) -> Table:
                 for criterion in criteria
             ]
             rows.append(Row(f"{row['type']}: {row['name']}", cells, group))
-    return inputs.table(
-        "Criteria of single needles: 1 where the needle counts as found.",
-        [Column(criterion_label(criterion), "Criterion") for criterion in criteria],
+    frame = frame_of_rows(
         rows,
+        [("Criterion", criterion_label(criterion)) for criterion in criteria],
         ("Needle", "Model"),
+    )
+    notes = [
         CRITERIA_NOTE,
         total > len(rows)
         and f"{len(rows)} of {total} needles, those whose criteria disagree first.",
         f"{GAP}: not queried.",
-    )
+    ]
+    return of_frame(frame, "Criteria of single needles: 1 where the needle counts as found.", notes)
 
 
 def llm_comparison(inputs: TableInputs) -> Table:
@@ -264,17 +277,15 @@ def llm_comparison(inputs: TableInputs) -> Table:
             cell_of(inputs, run._replace(protocol="calls"), "coverage", digits),
         )
         rows.append(Row(model_label(run, runs), cells))
-    return inputs.table(
-        "Language models compared by MINEA, all needles together.",
-        ["MINEA", "Found", "Needles", "Coverage"],
-        rows,
-        ("Model", ""),
+    frame = frame_of_rows(rows, ["MINEA", "Found", "Needles", "Coverage"], ("Model", ""))
+    notes = [
         "Found: needles that the best criterion of their type finds. All models extract the same documents with the "
         "same needles, prompts and limits.",
         MINEA_INTERVAL,
         SMALL_NOTE,
         coverage_note(inputs, runs),
-    )
+    ]
+    return of_frame(frame, "Language models compared by MINEA, all needles together.", notes)
 
 
 about_needles = partial(

@@ -11,7 +11,8 @@ from tripleaudit.tables.builders.minea import (
     runs_of,
     strata_of,
 )
-from tripleaudit.tables.cells import GAP, Cell, Column, Row, Table
+from tripleaudit.tables.cells import GAP, Cell, Row, Table
+from tripleaudit.tables.frame_table import frame_of_rows, of_frame
 from tripleaudit.tables.inputs import TableInputs
 
 
@@ -39,16 +40,20 @@ def lost_in_the_middle(inputs: TableInputs) -> Table:
             f"{int(empty)} brought no entity (counted as 0) and {restarted} did not fit into the context, so that "
             "a new thread without history answered them."
         )
-    return inputs.table(
-        "Lost in the middle? Share of entities that a repeated extraction of each part returns although they were "
-        "extracted from it before.",
-        [Column(str(part), "Part") for part in range(1, parts + 1)],
-        rows,
-        ("Model", ""),
+    frame = frame_of_rows(
+        rows, [("Part", str(part)) for part in range(1, parts + 1)], ("Model", "")
+    )
+    notes = [
         "Redundancy compares names. After a whole document is extracted, each part is shown once more, every time "
         "from the same state of the thread; a model that uses its history returns little that is old.",
         *remarks,
         coverage_note(inputs, runs),
+    ]
+    return of_frame(
+        frame,
+        "Lost in the middle? Share of entities that a repeated extraction of each part returns although they were "
+        "extracted from it before.",
+        notes,
     )
 
 
@@ -100,11 +105,10 @@ def iterations(inputs: TableInputs) -> Table:
             )
             rows.append(Row(f"{name} {'↑' if high else '↓'}", cells, group_of(run, runs)))
         rows.append(Row("entities", [*entities, Cell(text="")], group_of(run, runs)))
-    return inputs.table(
-        "Quality of the extraction by the number of follow-up calls, without a reference.",
-        [*(Column(step, "Follow-up calls") for step in steps), "Turning point"],
-        rows,
-        ("Score", "Model"),
+    frame = frame_of_rows(
+        rows, [*(("Follow-up calls", step) for step in steps), "Turning point"], ("Score", "Model")
+    )
+    notes = [
         "Means over documents. Column k holds what the first call and k follow-up calls of each part brought.",
         "↑: higher is better, ↓: lower. Bold: best value of the row, among columns of more "
         "than one entity: one repeats nothing.",
@@ -115,6 +119,11 @@ def iterations(inputs: TableInputs) -> Table:
         "of all their properties' values, so that a description in other words is no support.",
         coverage_note(inputs, runs),
         f"{GAP}: not defined.",
+    ]
+    return of_frame(
+        frame,
+        "Quality of the extraction by the number of follow-up calls, without a reference.",
+        notes,
     )
 
 
