@@ -50,3 +50,10 @@ def test_the_plan_of_a_study_has_one_job_for_each_training_and_one_for_all_table
 def test_every_study_has_a_name_of_its_own():
     names = [read_yaml(path)["study"] for path in STUDIES]
     assert len(set(names)) == len(names)
+
+
+def test_at_most_twelve_studies_ship_and_the_page_says_what_each_shows():
+    page = (ROOT / "docs" / "howto" / "study.md").read_text(encoding="utf-8")
+    rows = [f"| [{path.stem}](../../config/{path.name}) |" for path in STUDIES]
+    assert len(rows) <= 12
+    assert not [row for row in rows if page.count(row) != 1]
