@@ -176,9 +176,9 @@ class _CorpusBuilder:
         levels: dict[Strings, tuple[str, str]] = {}  # on which subject and object were found
         for raw_triple in item.triples:
             _, _, _, start, other_start, type_, other_type, score = raw_triple
-            subject, relation, object_ = (
-                self.strings.setdefault(part, part) for part in raw_triple[:3]
-            )
+            subject = self.strings.setdefault(raw_triple.subject, raw_triple.subject)
+            relation = self.strings.setdefault(raw_triple.relation, raw_triple.relation)
+            object_ = self.strings.setdefault(raw_triple.object, raw_triple.object)
             if not relation:
                 raise UserError(f"{item.where}: the triple {raw_triple[:3]!r} has no relation")
             subjects, subject_level = finder.spans(subject, start, type_)
@@ -237,7 +237,7 @@ class _CorpusBuilder:
             self.relations[relation] += 1
             self.levels[subject_level] += 1
             self.levels[object_level] += 1
-            report.triples_not_in_text += "missing" in (subject_level, object_level)
+            report.triples_not_in_text += subject_level == "missing" or object_level == "missing"
             # an empty string is on the level "missing", but part of any text
             subject_inside = subject_level != "missing" or not subject
             object_inside = object_level != "missing" or not object_

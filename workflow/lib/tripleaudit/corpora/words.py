@@ -61,8 +61,7 @@ def cuts_word(text: str, start: int, end: int) -> bool:
     """
     if is_inside_word(text, start):
         return True
-    has_particle = end < len(text) and bool(_is_hangul(text[end]))
-    return is_inside_word(text, end) and not has_particle
+    return is_inside_word(text, end) and not _is_hangul(text[end])
 
 
 def segment_spans(text: str) -> list[tuple[int, int]]:

@@ -211,6 +211,8 @@ def _nesting(sentences: Sequence[Sentence]) -> Iterator[Finding]:
             for part in (triple.subject, triple.object)
             if part.located
         }
+        if len(spans) < 2:
+            continue
         for outer, inner in itertools.permutations(sorted(spans, key=lambda span: span.offsets), 2):
             (start, end), (first, last) = outer.offsets, inner.offsets
             if start <= first and last <= end:

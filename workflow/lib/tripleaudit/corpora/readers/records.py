@@ -297,6 +297,10 @@ class Mapped:
 
     def need(self, value: Any, role: str, where: str, layout: Layout | None = None) -> Any:
         """Return the same; what a format declares has to be there."""
+        if layout is not None:
+            column = layout.columns.get(role)
+            if isinstance(column, str):
+                return value[column]
         part = self.find(value, role, layout)
         if part is ABSENT and self.declared and role in self.names:
             raise UserError(f"{where}: field {' or '.join(map(repr, self.names[role]))} is missing")

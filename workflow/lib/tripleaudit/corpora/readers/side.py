@@ -51,6 +51,8 @@ TRIPLE_FIELDS: Final = frozenset(
 )
 """Names of fields that hold triples in some format, without case and underscores."""
 MAX_DEPTH: Final = 4
+LEAVES: Final = frozenset((str, int, float, bool, type(None)))
+"""Types of values that hold no rows."""
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 _LONGEST_FIRST = sorted(PREDICTION_WORDS | GOLD_WORDS, key=len, reverse=True)
 _SIDE_WORD = re.compile(
@@ -163,6 +165,8 @@ class Side:
         changes: dict[str, Any] = {}
         if depth < MAX_DEPTH:
             for name, value in row.items():
+                if type(value) in LEAVES:
+                    continue
                 if isinstance(value, dict):
                     new: Any = self._choose(value, where, notes, f"{path}{name}.", depth + 1)
                 elif isinstance(value, list) and value and isinstance(value[0], dict):
