@@ -65,15 +65,15 @@ def pytest_sessionfinish(session):
 @pytest.fixture(autouse=True)
 def no_plugin_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget what a test adds to the registries."""
-    from tripleaudit.core import registries
+    from tripleaudit.core import plugins
 
     monkeypatch.setenv(
-        registries.VARIABLE, ""
+        plugins.VARIABLE, ""
     )  # so that what a test sets is undone, also where nothing was set
-    monkeypatch.delenv(registries.VARIABLE)
-    monkeypatch.setattr(registries, "_plugins", set())
-    for registry in registries.REGISTRIES:
-        monkeypatch.setattr(registry, "_found", dict(registry._all()))
+    monkeypatch.delenv(plugins.VARIABLE)
+    monkeypatch.setattr(plugins, "_loaded_plugins", set())
+    for registry in plugins.registries():
+        monkeypatch.setattr(registry, "_specs", dict(registry.load()))
 
 
 @pytest.fixture

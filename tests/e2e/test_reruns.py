@@ -21,11 +21,10 @@ from support.needle_model import NeedleModel, make_document
 from support.workflow import ROOT, change, jobs, ran, write_study
 from tripleaudit import jobs as jobs_
 from tripleaudit.core import code
-from tripleaudit.core.descriptors import EXTRACTORS
-from tripleaudit.core.descriptors import TABLES as TABLE_SPECS
-from tripleaudit.core.registries import REGISTRIES
-from tripleaudit.extractors import declared
+from tripleaudit.core.plugins import registries
+from tripleaudit.extractors.spec import EXTRACTORS
 from tripleaudit.tables import plots
+from tripleaudit.tables.spec import TABLES as TABLE_SPECS
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
@@ -93,12 +92,9 @@ def test_what_commands_used_when_they_ran_is_their_code(finished):
     """The modules that were imported and the data files that were opened, as Python itself saw
     it.
     """
-    # registries import every home of what can be chosen, the catalogue of extractors what these
-    # declare, and the way in finds the command: what is not chosen of them decides nothing
-    modules = [module for registry in REGISTRIES for module in registry.home_modules()]
-    modules += [
-        f"extractors.declared.{info.name}" for info in pkgutil.iter_modules(declared.__path__)
-    ]
+    # registries import the modules of all specs that ship; those that a job does not use do not
+    # affect its result
+    modules = [module for registry in registries() for module in registry.shipped]
     homes = code.versions("__main__", "commands", *modules)
     seen = set()
     for path in (finished / "trace").glob("*.json"):
@@ -125,7 +121,7 @@ def test_what_commands_used_when_they_ran_is_their_code(finished):
             assert file in counted | homes or code.is_untracked(path), (command, module)
         for file in used["data"]:
             chosen = file.startswith(("prompts/open", "prompts/semi-open", "schemas/demo"))
-            # official settings count as descriptors name them
+            # official settings count as specs name them
             decides_nothing = file in ("templates/model-card.md", "presets.yaml")
             assert f"data/{file}" in counted or chosen or decides_nothing, (command, file)
     assert {

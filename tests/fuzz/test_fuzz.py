@@ -12,7 +12,7 @@ import random
 import pytest
 
 import tripleaudit
-from tripleaudit.core import registries
+from tripleaudit.core import plugins
 
 from . import corpora, options, studies
 from .running import wrong
@@ -36,7 +36,7 @@ def preloaded(tmp_path_factory):
             importlib.import_module(info.name)
     for name in ("pyarrow.parquet", "sentence_transformers", "spacy", "datasets"):
         importlib.import_module(name)
-    for registry in registries.REGISTRIES:
+    for registry in plugins.registries():
         len(registry)
     studies.MODEL.append(studies.tiny_model(tmp_path_factory.mktemp("model")))
 

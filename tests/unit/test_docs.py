@@ -13,7 +13,7 @@ import pytest
 
 from tripleaudit.cli import build_parser
 from tripleaudit.commands.config_reference import reference
-from tripleaudit.core.descriptors import TABLES
+from tripleaudit.tables.spec import TABLES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "config" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

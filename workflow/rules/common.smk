@@ -8,7 +8,11 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 from tripleaudit import jobs
-from tripleaudit.core.descriptors import FORMATS, MATCHINGS, PROTOCOLS, SYSTEM_KINDS, TABLES
+from tripleaudit.corpora.spec import FORMATS
+from tripleaudit.protocols.spec import PROTOCOLS
+from tripleaudit.scoring.spec import MATCHINGS
+from tripleaudit.systems.spec import SYSTEM_KINDS
+from tripleaudit.tables.spec import TABLES
 from tripleaudit.core.errors import UserError
 from tripleaudit.study import variables
 from tripleaudit.study.study import Study

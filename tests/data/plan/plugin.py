@@ -1,7 +1,10 @@
 """A plugin that adds one thing of each kind that a study plans."""
 
-from tripleaudit.core.descriptors import ExtractorSpec, MatchingRule, ProtocolSpec, TableSpec
-from tripleaudit.extractors.declared.casrel_settings import CasRelSettings
+from tripleaudit.extractors.spec import ExtractorSpec
+from tripleaudit.extractors.specs.casrel import CasRelSettings
+from tripleaudit.protocols.spec import ProtocolSpec
+from tripleaudit.scoring.spec import MatchingRule
+from tripleaudit.tables.spec import TableSpec
 
 
 class Small:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tripleaudit.core.descriptors import FORMATS
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.readers.records import parse_columns
+from tripleaudit.corpora.spec import FORMATS
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "reference" / "formats.md").read_text(
     encoding="utf-8"

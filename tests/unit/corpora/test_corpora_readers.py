@@ -13,7 +13,7 @@ import pytest
 from support.reading import lines, located, strings, write
 from support.samples import ANN, CONLL, KBP, LINK, POINTED, RASH, TYPED
 from tripleaudit.core.errors import UserError
-from tripleaudit.core.registries import use_plugins
+from tripleaudit.core.plugins import use_plugins
 from tripleaudit.corpora.readers import detect_format, read_corpus
 from tripleaudit.corpora.readers.documents import guess_order
 from tripleaudit.corpora.readers.form import form

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from tripleaudit.core.errors import UserError
-from tripleaudit.core.registries import use_plugins
+from tripleaudit.core.plugins import use_plugins
 from tripleaudit.extractors.base import GONE, Extractor, ExtractorConfig, by_sentence, encoder_limit
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.onerel import OneRel

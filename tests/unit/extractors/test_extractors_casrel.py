@@ -14,12 +14,12 @@ from support.contract import (
     Portions,
 )
 from support.extractors import tag_logits
-from tripleaudit.core.descriptors import EXTRACTORS
 from tripleaudit.core.errors import UserError
 from tripleaudit.extractors import casrel
 from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.casrel import CasRel, CasRelOwnSubject, decode, draw_subjects
 from tripleaudit.extractors.registry import saved_extractor_name
+from tripleaudit.extractors.spec import EXTRACTORS
 from tripleaudit.testing import build_extractor, check_save_and_load, check_structures
 
 

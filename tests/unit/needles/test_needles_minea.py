@@ -18,7 +18,8 @@ from tripleaudit.needles.minea import (
     type_scores,
     wilson,
 )
-from tripleaudit.needles.needle import Needle, problem
+from tripleaudit.needles.needle import Needle
+from tripleaudit.needles.needle_check import problem
 from tripleaudit.needles.plan import Plan
 
 CRITERIA = ("n", "ns", "k0.5", "k0.6", "k0.7", "llm")

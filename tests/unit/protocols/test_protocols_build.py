@@ -5,10 +5,10 @@ import pytest
 from support.filler import vectors
 from support.webnlg import sentence
 from tripleaudit.cli import main
-from tripleaudit.core.descriptors import PROTOCOLS
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.protocols.build import build_protocol
+from tripleaudit.protocols.spec import PROTOCOLS
 from tripleaudit.protocols.splits import Splits
 
 NAMES = ("tim", "ada", "charles", "apple", "london", "england")

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from support.webnlg import sentence
-from tripleaudit.core.descriptors import MATCHINGS
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.scoring import gate
 from tripleaudit.scoring.bootstrap import (
@@ -28,6 +27,7 @@ from tripleaudit.scoring.matching import applicable, sentence_counts
 from tripleaudit.scoring.metrics import Micro, micro
 from tripleaudit.scoring.parts import by_cardinality, by_relation
 from tripleaudit.scoring.significance import holm, randomisation_test
+from tripleaudit.scoring.spec import MATCHINGS
 
 WORDS = [
     "Ann",

@@ -4,11 +4,11 @@ from itertools import starmap
 import numpy as np
 import pytest
 
-from tripleaudit.core.descriptors import MATCHINGS
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.scoring.matching import applicable, check_matching, sentence_counts, untyped
 from tripleaudit.scoring.metrics import Micro, micro
+from tripleaudit.scoring.spec import MATCHINGS
 
 
 def span(start: int | None, text: str) -> Span:

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from support.webnlg import sentence
-from tripleaudit.core.descriptors import MATCHINGS
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import write_json, write_jsonl
 from tripleaudit.corpora.model import Sentence
@@ -25,6 +24,7 @@ from tripleaudit.scoring.scores import (
     write_scores,
 )
 from tripleaudit.scoring.sides import align, load_pair, load_side
+from tripleaudit.scoring.spec import MATCHINGS
 
 KEYS = {
     "study": "demo",

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from tripleaudit.core.descriptors import FORMATS
 from tripleaudit.core.errors import UserError
+from tripleaudit.corpora.spec import FORMATS
 from tripleaudit.sources import registry
 
 

@@ -9,15 +9,14 @@ from collections import Counter
 
 import pytest
 
-from tripleaudit.core.descriptors import EXTRACTORS as DESCRIBED
-from tripleaudit.extractors.catalogue import EXTRACTORS as NINE
-from tripleaudit.extractors.catalogue import UNIREL
-from tripleaudit.extractors.declared import SHIPPED
 from tripleaudit.extractors.registry import extractor_class, resolve
+from tripleaudit.extractors.settings import SHIPPED
+from tripleaudit.extractors.spec import EXTRACTORS as DESCRIBED
 from tripleaudit.study.trainings import presets
 from tripleaudit.training.settings import TrainingSettings
 
-EXTRACTORS = (*NINE, UNIREL)
+NINE = [spec for spec in DESCRIBED.values() if spec.reported and not spec.base]
+EXTRACTORS = (*NINE, DESCRIBED["unirel"])
 ALL = {spec.name: presets(spec.name) for spec in EXTRACTORS} | {"zcc": presets("zcc-binary")}
 NO_TORCH = "torch, of the extra `train`, is not installed"
 RANDOM = {"precision": "float32", "group_by_length": False}

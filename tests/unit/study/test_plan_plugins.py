@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from tripleaudit import jobs
-from tripleaudit.core.descriptors import EXTRACTORS, MATCHINGS, ExtractorSpec
 from tripleaudit.core.errors import UserError
-from tripleaudit.core.registries import use_plugins
+from tripleaudit.core.plugins import use_plugins
+from tripleaudit.extractors.spec import EXTRACTORS, ExtractorSpec
 from tripleaudit.scoring.matching import PRIMARY
+from tripleaudit.scoring.spec import MATCHINGS
 from tripleaudit.study.study import Study
 
 PLUGIN = (Path(__file__).parents[2] / "data" / "plan" / "plugin.py").read_text(encoding="utf-8")
@@ -47,7 +48,7 @@ def test_the_class_of_an_extractor_may_lie_in_a_module_of_an_installed_plugin(
     package = tmp_path / "installed" / "biored_audit"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
-    own = "from tripleaudit.extractors.declared import ExtractorSettings\nclass PairNet:\n"
+    own = "from tripleaudit.extractors.settings import ExtractorSettings\nclass PairNet:\n"
     own += "    class settings(ExtractorSettings):\n        training_defaults = {'epochs': 3}\n"
     (package / "pairnet.py").write_text(own, encoding="utf-8")
     monkeypatch.syspath_prepend(str(package.parent))

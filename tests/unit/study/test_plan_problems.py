@@ -141,7 +141,7 @@ def test_a_key_is_checked_once_in_a_run(monkeypatch):
 
 def test_settings_that_an_extractor_of_ones_own_brings_are_checked_in_the_plan(tmp_path):
     (tmp_path / "mine.py").write_text(
-        "from tripleaudit.extractors.declared.casrel_settings import CasRelSettings\n"
+        "from tripleaudit.extractors.specs.casrel import CasRelSettings\n"
         "class Mine:\n    class settings(CasRelSettings):\n        training_defaults = {'epochs': 2, 'warmup': 2}\n"
     )
     own = {

@@ -1,6 +1,6 @@
 from support.workflow import problems
-from tripleaudit.core.descriptors import FORMATS
 from tripleaudit.core.files import write_json
+from tripleaudit.corpora.spec import FORMATS
 from tripleaudit.study.study import Study
 from tripleaudit.study.systems import next_attempt
 

@@ -4,8 +4,8 @@ import pytest
 
 from support.workflow import Wildcards, problems
 from tripleaudit.cli import build_parser
-from tripleaudit.core.descriptors import EXTRACTORS, TABLES
 from tripleaudit.core.errors import UserError
+from tripleaudit.extractors.spec import EXTRACTORS
 from tripleaudit.needles.plan import Plan
 from tripleaudit.protocols.augmented.train_mlm import STEPS
 from tripleaudit.sources import registry
@@ -16,6 +16,7 @@ from tripleaudit.study.paths import StudyPaths, with_contents
 from tripleaudit.study.study import Study
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.inputs import OPTIONS, TableInputs
+from tripleaudit.tables.spec import TABLES
 
 MINIMAL = {"study": "s", "corpora": {"webnlg": None}}
 

@@ -22,7 +22,6 @@ import pytest
 from support.fake_endpoint import FakeEndpoint, Fault, drop, hang, malformed
 from support.processes import alive, wait_for
 from support.serving import answering, serving
-from tripleaudit.core.descriptors import SYSTEM_KINDS
 from tripleaudit.core.files import read_json
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
@@ -31,6 +30,7 @@ from tripleaudit.scoring.rows import RunFiles, score_run
 from tripleaudit.scoring.scores import read_scores
 from tripleaudit.study.config.systems import System
 from tripleaudit.systems import test_set
+from tripleaudit.systems.spec import SYSTEM_KINDS
 from tripleaudit.systems.test_set import SystemFiles, predict_system
 
 SAID = {

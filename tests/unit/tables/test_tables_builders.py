@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from support.scored import KINDS, TEXT, TRAIN, Results, sentences_of, told
-from tripleaudit.core.descriptors import TABLES
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.tables.building import build_table
@@ -16,6 +15,7 @@ from tripleaudit.tables.inputs import UNFINISHED, TableInputs
 from tripleaudit.tables.loading import load_inputs
 from tripleaudit.tables.render import to_csv
 from tripleaudit.tables.runs import RunKey
+from tripleaudit.tables.spec import TABLES
 
 SCORED = [
     "augmented",

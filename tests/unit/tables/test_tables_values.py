@@ -6,7 +6,6 @@ from collections.abc import Iterable
 import pytest
 
 from support.scored import Results, told
-from tripleaudit.core.descriptors import TABLES
 from tripleaudit.core.files import write_json
 from tripleaudit.report.overview import matrix
 from tripleaudit.scoring.counts import load_counts
@@ -17,6 +16,7 @@ from tripleaudit.tables.contrasts import BEYOND
 from tripleaudit.tables.inputs import ScoreIndex, TableInputs
 from tripleaudit.tables.render import FORMS
 from tripleaudit.tables.runs import RunKey
+from tripleaudit.tables.spec import TABLES
 
 
 def score(

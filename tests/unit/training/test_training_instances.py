@@ -12,9 +12,8 @@ import torch
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.extractors.casrel import CasRel
-from tripleaudit.extractors.catalogue import EXTRACTORS, UNIREL
 from tripleaudit.extractors.prgc import PRGC
-from tripleaudit.extractors.registry import extractor_class
+from tripleaudit.extractors.registry import extractor_class, extractor_names
 from tripleaudit.extractors.tdeer import TDEER
 from tripleaudit.study.trainings import presets
 from tripleaudit.testing import build_extractor, toy_sentences
@@ -126,8 +125,8 @@ def test_an_epoch_of_webnlg_has_the_updates_that_the_authors_code_makes_of_it(re
         for names, cells in re.findall(r"(?m)^\| ([\w, ]+) \|(.*)$", page)
         for name in names.lower().split(", ")
     }
-    for spec in (*EXTRACTORS, UNIREL):
-        kind, preset = extractor_class(spec.name), presets(spec.name)["webnlg"]
+    for name in extractor_names()[:10]:
+        kind, preset = extractor_class(name), presets(name)["webnlg"]
         settings = {
             "unit": "sentences",
             "accumulation": 1,
@@ -150,13 +149,13 @@ def test_an_epoch_of_webnlg_has_the_updates_that_the_authors_code_makes_of_it(re
             getattr(model, "max_sample_triples", 0) or None,
             getattr(model, "neg_samples", 0),
         )
-        official = sum(official_instances(spec.name, each, most, negatives) for each in sentences)
+        official = sum(official_instances(name, each, most, negatives) for each in sentences)
         ours, authors = (
             math.ceil(math.ceil(count / settings["batch_size"]) / settings["accumulation"])
             for count in (own, official)
         )
         assert ours == pytest.approx(authors, rel=0.002), (
-            spec.name
+            name
         )  # which five triples of a sentence is drawn
-        assert stated[spec.name][-1] == ours, spec.name
-        assert stated[spec.name][0] == settings["batch_size"]
+        assert stated[name][-1] == ours, name
+        assert stated[name][0] == settings["batch_size"]

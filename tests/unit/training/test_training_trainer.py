@@ -23,7 +23,7 @@ from safetensors.torch import load_file
 from tripleaudit.cli import main
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.locks import folder_lock
-from tripleaudit.core.registries import use_plugins
+from tripleaudit.core.plugins import use_plugins
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.extractors import base
@@ -240,7 +240,7 @@ def test_checkpoints_belong_to_all_that_decides_a_result_and_to_nothing_else(
     for reduced in ("span.text", "span.text.lower()"):
         rule = f"MatchingRule(name='folded', reduce=lambda span: {reduced})"
         plugin.write_text(
-            f"from tripleaudit.core.descriptors import MatchingRule\nRULE = {rule}\n",
+            f"from tripleaudit.scoring.spec import MatchingRule\nRULE = {rule}\n",
             encoding="utf-8",
         )
         training_run.code._source.cache_clear()  # as in another process

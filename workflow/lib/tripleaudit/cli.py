@@ -3,7 +3,7 @@
 A command is a module of :mod:`tripleaudit.commands` with ``HELP`` (one line), ``configure(parser)``
 and ``run(args) -> int | None``, listed in :data:`GROUPS`. The workflow also calls steps
 (:mod:`tripleaudit.steps`), which ``--help`` leaves out. ``--plugin FILE`` before the name of a
-command loads what a file adds (:mod:`tripleaudit.core.registries`).
+command loads what a file adds (:mod:`tripleaudit.core.plugins`).
 
 Only the module of the called command is imported, and modules import nothing heavy at the top.
 Results must not depend on this module: it passes arguments on unchanged, and no digest of a job's
@@ -26,7 +26,7 @@ from tripleaudit.core import files, outputs, storage
 from tripleaudit.core.addresses import clean_addresses, clean_log_records
 from tripleaudit.core.arguments import check_paths
 from tripleaudit.core.errors import UserError, hint
-from tripleaudit.core.registries import use_plugins
+from tripleaudit.core.plugins import use_plugins
 from tripleaudit.core.version import __version__
 from tripleaudit.steps import STEPS, add_step
 

@@ -11,11 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.core import code
-from tripleaudit.core.descriptors import EXTRACTORS, FORMATS, MATCHINGS, PROTOCOLS
 from tripleaudit.core.files import sha256
 from tripleaudit.core.outputs import VARIABLE
-from tripleaudit.core.registries import Descriptor, Registry
+from tripleaudit.core.plugins import Registry, Spec
+from tripleaudit.corpora.spec import FORMATS
 from tripleaudit.extractors.registry import class_reference
+from tripleaudit.extractors.spec import EXTRACTORS
+from tripleaudit.protocols.spec import PROTOCOLS
+from tripleaudit.scoring.spec import MATCHINGS
 from tripleaudit.sources.registry import Model, RawFile, RegisteredCorpus
 from tripleaudit.steps import STEPS
 
@@ -40,11 +43,11 @@ def command_code(command: str) -> dict[str, str]:
     """
     module = command_module(command)
     parts = code.versions(module)
-    if command != "train" and code.importers("core.descriptors.MATCHINGS", module):
+    if command != "train" and code.importers("scoring.spec.MATCHINGS", module):
         plugins = sorted({rule.file for rule in MATCHINGS.values() if rule.file})
-        parts |= code.versions(*MATCHINGS.homes, files=plugins) | _description_digest(MATCHINGS)
+        parts |= code.versions(*MATCHINGS.shipped, files=plugins) | _description_digest(MATCHINGS)
     for package, registry in (("extractors", EXTRACTORS), ("protocols", PROTOCOLS)):
-        users = code.importers(f"core.descriptors.{package.upper()}", module)
+        users = code.importers(f"{package}.spec.{package.upper()}", module)
         if any(not file.startswith(f"{package}/") for file in users):
             parts |= _description_digest(registry)
     return parts
@@ -81,7 +84,7 @@ def _description_digest(registry: Registry, *names: str) -> dict[str, str]:
     }
 
 
-def _described_fields(entry: Descriptor) -> dict[str, Any]:
+def _described_fields(entry: Spec) -> dict[str, Any]:
     fields = {key: value for key, value in vars(entry).items() if key not in ("module", "file")}
     fields = {key: value for key, value in fields.items() if value or value is None}
     model = fields.get("model")

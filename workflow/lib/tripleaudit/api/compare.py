@@ -92,7 +92,7 @@ def compare(
             data frame, rows, or of each sentence the list of its triples.
         gold: gold triples of two sides that are predictions.
         train: their training set; adds strata.
-        matching: a name of :data:`~tripleaudit.core.descriptors.MATCHINGS`.
+        matching: a name of :data:`~tripleaudit.scoring.spec.MATCHINGS`.
         format: of files; ``auto`` recognises it by its content.
         columns: ``{role: column}`` where columns have other names than usual.
         missing: ``empty`` takes sentences without a prediction as without triples, ``refuse``

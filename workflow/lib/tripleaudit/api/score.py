@@ -159,7 +159,7 @@ def score(
         predictions: the same, matched by id or by text; lists of triples by their order. May be the
             path of ``gold``.
         train: training set; adds the scores by stratum.
-        matching: a name of :data:`~tripleaudit.core.descriptors.MATCHINGS`.
+        matching: a name of :data:`~tripleaudit.scoring.spec.MATCHINGS`.
         format: of files; ``auto`` recognises it by its content.
         columns: ``{role: column}`` where columns have other names than usual.
         predicted_columns: the same of ``predictions`` alone.

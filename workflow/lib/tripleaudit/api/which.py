@@ -180,7 +180,7 @@ def which(
         is given: ``closed`` and ``semi-open`` the relations, ``open`` nothing. relations: names, or
         name -> description; by default those of the gold triples. limit: use so many sentences,
         spread evenly over the gold set. matching: a name of
-        :data:`~tripleaudit.core.descriptors.MATCHINGS`. format, columns: of files, see
+        :data:`~tripleaudit.scoring.spec.MATCHINGS`. format, columns: of files, see
         :func:`tripleaudit.score`. missing: ``empty`` takes sentences without a prediction as
         without triples. cache: folder of the stored answers. budget: most money that is spent, all
         calls of this folder together. bootstrap: resamples of the intervals; 0: none. seed: of the

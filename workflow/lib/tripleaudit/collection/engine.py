@@ -23,12 +23,12 @@ from tripleaudit.collection.finished import (
 )
 from tripleaudit.collection.reading import Block, Reading, divide
 from tripleaudit.collection.workers import extract_with_workers
-from tripleaudit.core.descriptors import EXTRACTORS
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import sha256
 from tripleaudit.core.progress import Progress
 from tripleaudit.core.provenance import digest
 from tripleaudit.extractors.registry import saved_extractor_name
+from tripleaudit.extractors.spec import EXTRACTORS
 
 logger = logging.getLogger(__name__)
 

@@ -16,11 +16,11 @@ from tripleaudit.collection.finished import ROW, Target, block_name, write_block
 from tripleaudit.collection.reading import Block, Line, Reading, Sentences, read_blocks
 from tripleaudit.core import memory
 from tripleaudit.core.clock import Clock
-from tripleaudit.core.descriptors import SYSTEM_KINDS
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences
 from tripleaudit.scoring.gate import THRESHOLD
 from tripleaudit.systems.queries import Query, query_system
+from tripleaudit.systems.spec import SYSTEM_KINDS
 from tripleaudit.systems.test_set import named_relations
 
 COUNTED = ("sentences", "let_through", "cut", "with_triples", "triples")
@@ -33,7 +33,7 @@ class System:
 
     Attributes:
         name: of the system.
-        kind: of :data:`tripleaudit.core.descriptors.SYSTEM_KINDS`: ``command``, ``python`` …
+        kind: of :data:`tripleaudit.systems.spec.SYSTEM_KINDS`: ``command``, ``python`` …
         settings: its entry.
         job: what decides no answer: threads, budgets, endpoints.
         train: stored sentences whose relations it is given, and which a language model is shown;

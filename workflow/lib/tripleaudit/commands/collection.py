@@ -188,9 +188,9 @@ def _collection(args: argparse.Namespace) -> Iterator[Any]:
     from tripleaudit.collection.finished import folder_of
     from tripleaudit.collection.pipeline import Models
     from tripleaudit.core import code
-    from tripleaudit.core.descriptors import SYSTEM_KINDS
     from tripleaudit.core.devices import devices, gpu_slot, policy
     from tripleaudit.extractors.registry import class_reference, saved_extractor_name
+    from tripleaudit.systems.spec import SYSTEM_KINDS
 
     wanted = policy(args.gpu, args.gpus)
     on_gpu = wanted == "1" or (wanted == "auto" and devices())

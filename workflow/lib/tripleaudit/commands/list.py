@@ -32,7 +32,7 @@ def list_corpora() -> Entries:
 
 def list_extractors() -> Entries:
     """Yield extractors and classifiers that a study can train."""
-    from tripleaudit.core.descriptors import EXTRACTORS
+    from tripleaudit.extractors.spec import EXTRACTORS
 
     for name, spec in EXTRACTORS.items():
         yield name, spec.label
@@ -50,7 +50,7 @@ def list_studies() -> Entries:
 
 def list_systems() -> Entries:
     """Yield kinds of systems without training: the key that names each in a study."""
-    from tripleaudit.core.descriptors import SYSTEM_KINDS
+    from tripleaudit.systems.spec import SYSTEM_KINDS
 
     for name, kind in SYSTEM_KINDS.items():
         yield name, kind.label
@@ -58,7 +58,7 @@ def list_systems() -> Entries:
 
 def list_tables() -> Entries:
     """Yield tables with the question that each answers."""
-    from tripleaudit.core.descriptors import TABLES
+    from tripleaudit.tables.spec import TABLES
 
     for name, table in TABLES.items():
         yield name, table.question

@@ -10,7 +10,7 @@ HELP = "convert a corpus of any format to JSON Lines with character offsets, and
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    from tripleaudit.core.descriptors import FORMATS
+    from tripleaudit.corpora.spec import FORMATS
 
     origin = parser.add_mutually_exclusive_group(required=True)
     origin.add_argument(

@@ -11,7 +11,7 @@ HELP = (
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    from tripleaudit.core.descriptors import MATCHINGS
+    from tripleaudit.scoring.spec import MATCHINGS
 
     add_sides(parser)
     parser.add_argument(

@@ -44,10 +44,10 @@ def run(args: argparse.Namespace) -> int:
 
 def summary(study: "Study") -> Iterator[str]:
     """Yield a few lines about a study that can run."""
-    from tripleaudit.core.descriptors import TABLES
     from tripleaudit.study import own_files
     from tripleaudit.study.checks.corpora import notes_on_corpora
     from tripleaudit.study.variables import to_set
+    from tripleaudit.tables.spec import TABLES
 
     yield f"{study.name}: this study can run; results go to {study.paths.study}"
     parts = {

@@ -35,7 +35,6 @@ UNTRACKED = frozenset(
         "core.arguments",
         "core.clock",
         "core.code",
-        "core.descriptors",
         "core.devices",
         "core.errors",
         "core.extras",
@@ -43,9 +42,15 @@ UNTRACKED = frozenset(
         "core.memory",
         "core.modules",
         "core.outputs",
+        "core.plugins",
         "core.progress",
-        "core.registries",
         "core.storage",
+        "corpora.spec",
+        "extractors.spec",
+        "protocols.spec",
+        "scoring.spec",
+        "systems.spec",
+        "tables.spec",
     }
 )
 PRINTED_NAMES = frozenset({"HELP", "__version__"})
@@ -96,7 +101,7 @@ def digest_of(*modules: str, files: Iterable[str | Path] = ()) -> str:
 
 def importers(name: str, module: str) -> set[str]:
     """Return the files behind a module that import a name of the package, such as
-    ``core.descriptors.TABLES``.
+    ``tables.spec.TABLES``.
     """
     files = _closure(module_file(module))
     return {

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.core.descriptors import EXTRACTORS
 from tripleaudit.core.files import open_text
+from tripleaudit.extractors.spec import EXTRACTORS
 from tripleaudit.tables.labels import extractor
 
 TRAININGS = "## `trainings`"

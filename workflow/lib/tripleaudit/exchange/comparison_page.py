@@ -6,11 +6,11 @@ from typing import Final
 
 from markupsafe import Markup
 
-from tripleaudit.core.descriptors import MATCHINGS
 from tripleaudit.exchange.comparison import Compared, Comparison
 from tripleaudit.exchange.differences import EMPTY, ChangedSentence, Difference
 from tripleaudit.protocols.strata import STRATA
 from tripleaudit.scoring.significance import ALPHA
+from tripleaudit.scoring.spec import MATCHINGS
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.grid import mark_notes
 from tripleaudit.tables.render import escape, to_markdown, to_text

@@ -36,10 +36,10 @@ from tripleaudit.core.outputs import check_unchanged
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.extractors.alignment import Aligner, Alignment
 from tripleaudit.extractors.batches import GoldBatch, pad_batch
-from tripleaudit.extractors.declared import ExtractorSettings
 from tripleaudit.extractors.formulation import half_precision, on_device, products
 from tripleaudit.extractors.prediction import Prepared, as_list, prepared, within_memory
 from tripleaudit.extractors.registry import MODEL_TYPE_PREFIX, extractor_class, saved_extractor_name
+from tripleaudit.extractors.settings import ExtractorSettings
 from tripleaudit.extractors.span_types import type_layer, with_types
 
 TEST_LIMIT = 512  # tokens; no sentence is cut below this at test, unless the encoder takes fewer
@@ -66,7 +66,7 @@ Row = tuple[int, int, int, int, int, float]
 
 class ExtractorConfig(PreTrainedConfig):
     """What is saved with a model: the extractor's own settings
-    (:mod:`tripleaudit.extractors.declared`), and these.
+    (:mod:`tripleaudit.extractors.settings`), and these.
 
     Attributes:
         encoder: configuration of the encoder.

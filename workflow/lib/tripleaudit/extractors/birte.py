@@ -18,11 +18,11 @@ from torch import Tensor, nn
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import GoldBatch, flat_spans, span_mean
 from tripleaudit.extractors.casrel import draw_subjects, tag_cells
-from tripleaudit.extractors.declared.birte_settings import BiRTESettings
 from tripleaudit.extractors.decoding import CANDIDATES, Found, first_rows, ranks, spans_from_tags
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import at_once, on_device
 from tripleaudit.extractors.losses import mean_bce, raise_precision, read_gold, write_gold
+from tripleaudit.extractors.specs.birte import BiRTESettings
 
 CELLS_AT_ONCE = (
     2**25

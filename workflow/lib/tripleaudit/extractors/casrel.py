@@ -35,10 +35,10 @@ from torch import Tensor, nn
 from tripleaudit.extractors.alignment import EXCLUSIVE
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import GoldBatch, flat_spans, span_mean
-from tripleaudit.extractors.declared.casrel_settings import CasRelOwnSubjectSettings, CasRelSettings
 from tripleaudit.extractors.decoding import Found, nearest_tail
 from tripleaudit.extractors.formulation import at_once
 from tripleaudit.extractors.losses import mean_bce, read_gold, write_gold
+from tripleaudit.extractors.specs.casrel import CasRelOwnSubjectSettings, CasRelSettings
 
 ROWS_AT_ONCE = (
     2**24

@@ -12,11 +12,11 @@ from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import GoldBatch, by_subject
-from tripleaudit.extractors.declared.grte_settings import GRTESettings
 from tripleaudit.extractors.decoding import next_of
 from tripleaudit.extractors.dropping import dropped
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.maxima import features, table_maxima
+from tripleaudit.extractors.specs.grte import GRTESettings
 from tripleaudit.extractors.tables import Cells, Table, gold_cells
 
 # labels by length of subject and object (single or multi token), and which tokens the cell joins

@@ -16,9 +16,9 @@ from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import GoldBatch, by_subject
-from tripleaudit.extractors.declared.onerel_settings import OneRelSettings
 from tripleaudit.extractors.decoding import next_of
 from tripleaudit.extractors.dropping import dropped
+from tripleaudit.extractors.specs.onerel import OneRelSettings
 from tripleaudit.extractors.tables import Cells, Table, gold_cells
 
 HB_TB, HB_TE, HE_TE = 1, 2, 3  # subject start or end (head) with object start or end (tail)

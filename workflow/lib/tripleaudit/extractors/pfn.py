@@ -16,12 +16,12 @@ from torch import Tensor, nn
 from tripleaudit.extractors.alignment import Alignment
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import slices
-from tripleaudit.extractors.declared.pfn_settings import PFNSettings
 from tripleaudit.extractors.decoding import Found, first_rows, pairs_within
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import cells_at_once, on_device
 from tripleaudit.extractors.losses import flat_cells, raise_precision, summed_bce
 from tripleaudit.extractors.recurrence import partition_filter
+from tripleaudit.extractors.specs.pfn import PFNSettings
 
 MOST_STARTS = 60  # of entities in a sentence that are followed up: an untrained model marks all
 PAIRS_AT_ONCE = (

@@ -19,11 +19,11 @@ from torch import Tensor, nn
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import GoldBatch, sentences_of
 from tripleaudit.extractors.correspondence import CELLS_AT_ONCE, correspondence
-from tripleaudit.extractors.declared.prgc_settings import PRGCSettings
 from tripleaudit.extractors.decoding import CANDIDATES, Found, nearest_tail
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import at_once, on_device
 from tripleaudit.extractors.losses import mean_bce, raise_precision, read_gold, write_gold
+from tripleaudit.extractors.specs.prgc import PRGCSettings
 
 OUTSIDE, BEGIN, INSIDE = range(3)
 PAIRS_AT_ONCE = 2**14  # of heads, scored together on a CPU

@@ -20,11 +20,11 @@ from torch import Tensor, nn
 from tripleaudit.extractors.alignment import Alignment
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import GoldBatch
-from tripleaudit.extractors.declared.ptrnet_settings import PtrNetSettings
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.recurrence import SplitLSTM, WholeLSTM
+from tripleaudit.extractors.specs.ptrnet import PtrNetSettings
 
 PAD, NONE, FIRST_RELATION = range(3)  # classes of a step; relation r is class r + 2
 IGNORED = -100

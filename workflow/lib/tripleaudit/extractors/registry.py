@@ -1,120 +1,109 @@
-"""Names of extractors. Importing this module imports neither torch nor any extractor."""
+"""Extractors by name: their classes, their settings and saved models; imports no torch."""
 
 import importlib.util
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.core.descriptors import EXTRACTORS, ExtractorSpec
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import read_json
 from tripleaudit.core.model_folders import check_layers
 from tripleaudit.core.modules import load_attribute
-from tripleaudit.extractors.declared import ExtractorSettings
+from tripleaudit.extractors.settings import ExtractorSettings
+from tripleaudit.extractors.spec import EXTRACTORS, ExtractorSpec
 
 BASE = "tripleaudit.extractors.base.Extractor"  # by name: the base asks this module for classes
 MODEL_TYPE_PREFIX = "tripleaudit-"
 
 
 def extractor_names() -> list[str]:
-    """Return the names of all extractors that stand for a class of their own, built-in ones
-    first; no classifiers.
-    """
+    """Return the names of extractors with a class of their own; no classifiers, plugins last."""
     return [name for name, spec in EXTRACTORS.items() if not spec.classifier and not spec.base]
 
 
-def class_reference(name: str) -> str:
-    """Return where the class behind a name of a study, or of a saved model, is:
-    ``package.module:Class`` or a file.
-
-    A module of this package is named as such, one of another package by its file, which counts with
-    the results.
+def find_spec(name: str) -> ExtractorSpec:
+    """Return the spec of a name of a study, or of the name under which a class saves models.
 
     Raises:
-        UserError: the name is unknown.
+        UserError: The name is unknown.
     """
-    spec = _spec_of(name)
+    if name in EXTRACTORS:
+        return EXTRACTORS[name]
+    for spec in EXTRACTORS.values():
+        if spec.base == name:
+            return spec
+    return EXTRACTORS.need(name)
+
+
+def class_reference(name: str) -> str:
+    """Return the location of an extractor's class: ``package.module:Class`` or ``file.py:Class``.
+
+    Modules of other packages are located by their file, so that its content is part of digests.
+
+    Args:
+        name: Name in a study or of a saved model.
+
+    Raises:
+        UserError: The name is unknown.
+    """
+    spec = find_spec(name)
     if not isinstance(spec.model, str):
         return f"{spec.file or spec.model.__module__}:{spec.model.__name__}"
-    module, _, attribute = spec.model.rpartition(":")
-    if not module.endswith(".py") and module.partition(".")[0] != __name__.partition(".")[0]:
-        found = importlib.util.find_spec(module)
-        module = found.origin or module if found else module
-    return f"{module}:{attribute}"
+    source, _, class_name = spec.model.rpartition(":")
+    is_shipped = source.partition(".")[0] == __name__.partition(".")[0]
+    if not source.endswith(".py") and not is_shipped:
+        module = importlib.util.find_spec(source)
+        if module is not None:
+            source = module.origin or source
+    return f"{source}:{class_name}"
 
 
 def extractor_class(name: str) -> type:
-    """Import and return the class of the extractor or classifier called ``name``.
+    """Import and return the class of an extractor or classifier.
 
     Raises:
-        UserError: the name is unknown, or its file holds no such extractor.
+        UserError: The name is unknown, or its file has no such extractor.
     """
-    spec = _spec_of(name)
-    return _class(spec) if spec.module else _checked(_class(spec), spec.base or spec.name)
-
-
-def settings_class(name: str) -> type[ExtractorSettings]:
-    """Return what an extractor declares, imported only where no descriptor has it (see
-    :class:`ExtractorSettings`).
-
-    Args:
-        name: of a study, or ``file.py:Class``.
-
-    Raises:
-        UserError: the name is unknown, or there is no such class.
-    """
-    spec = ExtractorSpec(name=name, model=name) if ":" in name else _spec_of(name)
-    found = spec.settings or getattr(_class(spec), "settings", None)
-    if found is None:
-        raise UserError(f"{spec.model}: declares no settings; expected a subclass of {BASE}")
-    return found
-
-
-def _class(spec: ExtractorSpec) -> type:
-    return load_attribute(spec.model, "extractor") if isinstance(spec.model, str) else spec.model
-
-
-def _spec_of(name: str) -> ExtractorSpec:
-    found = EXTRACTORS.get(name) or next(
-        (spec for spec in EXTRACTORS.values() if spec.base == name), None
-    )
-    return found or EXTRACTORS.need(name)
-
-
-def resolve(name: str) -> tuple[type, dict[str, Any]]:
-    """Return the class behind a name of a study and the fields of its configuration that the name
-    implies.
-
-    ``zcc-mcml`` is the zero-cardinality classifier with one of its heads, ``pfn-star`` is PFN on
-    the last word of each entity (PFN*), ``casrel-drop-zero`` leaves sentences without triples out
-    of training. Unknown names are errors.
-    """
-    return extractor_class(name), dict(_spec_of(name).fields)
-
-
-def _checked(extractor: Any, expected: str = "") -> Any:
-    """Return a class that is an extractor with a name of its own, the expected one.
-
-    Raises:
-        UserError: it is not.
-    """
-    parents = extractor.__mro__[1:] if isinstance(extractor, type) else ()
-    if BASE not in {f"{parent.__module__}.{parent.__qualname__}" for parent in parents}:
-        raise UserError(f"{extractor!r} cannot be registered: expected a subclass of {BASE}")
-    name = vars(extractor).get("name")
-    if not name:
-        raise UserError(
-            f"{extractor.__name__} cannot be registered: expected a class attribute 'name' of its own"
-        )
-    if expected and name != expected:
-        raise UserError(f"{extractor.__name__} has the name {name!r}, expected {expected!r}")
+    spec = find_spec(name)
+    extractor = _import_class(spec)
+    if not spec.module:
+        _validate_class(extractor, spec.base or spec.name)
     return extractor
 
 
-def saved_extractor_name(folder: str | Path) -> str:
-    """Return the name of the extractor that is saved in ``folder``.
+def settings_class(name: str) -> type[ExtractorSettings]:
+    """Return the settings of an extractor; its class is imported only if its spec names none.
+
+    Args:
+        name: Name in a study, or ``file.py:Class``.
 
     Raises:
-        UserError: the folder is missing or holds something else.
+        UserError: The name is unknown, there is no such class, or it has no settings.
+    """
+    spec = ExtractorSpec(name=name, model=name) if ":" in name else find_spec(name)
+    settings = spec.settings or getattr(_import_class(spec), "settings", None)
+    if settings is None:
+        raise UserError(f"{spec.model}: declares no settings; expected a subclass of {BASE}")
+    return settings
+
+
+def resolve(name: str) -> tuple[type, dict[str, Any]]:
+    """Return the class of an extractor, and the configuration fields that the name implies.
+
+    ``zcc-mcml`` is the zero-cardinality classifier with one of its heads, ``pfn-star`` is PFN on
+    the last word of each entity (PFN*), ``casrel-drop-zero`` leaves sentences without triples out
+    of training.
+
+    Raises:
+        UserError: The name is unknown.
+    """
+    return extractor_class(name), dict(find_spec(name).fields)
+
+
+def saved_extractor_name(folder: str | Path) -> str:
+    """Return the name of the extractor that is saved in a folder.
+
+    Raises:
+        UserError: The folder is missing or holds something else.
     """
     config = Path(folder) / "config.json"
     if not config.is_file():
@@ -133,6 +122,30 @@ def load_extractor(folder: str | Path):
     """Load a trained extractor of any kind, with its tokenizer.
 
     Raises:
-        UserError: the folder holds no extractor, or an unknown one.
+        UserError: The folder holds no extractor, or an unknown one.
     """
     return extractor_class(saved_extractor_name(folder)).from_pretrained(folder)
+
+
+def _import_class(spec: ExtractorSpec) -> type:
+    if isinstance(spec.model, str):
+        return load_attribute(spec.model, "extractor")
+    return spec.model
+
+
+def _validate_class(extractor: Any, expected_name: str) -> None:
+    """Check that a class is an extractor with a name of its own, the expected one.
+
+    Raises:
+        UserError: It is not.
+    """
+    parents = extractor.__mro__[1:] if isinstance(extractor, type) else ()
+    if BASE not in {f"{parent.__module__}.{parent.__qualname__}" for parent in parents}:
+        raise UserError(f"{extractor!r} cannot be registered: expected a subclass of {BASE}")
+    name = vars(extractor).get("name")
+    if not name:
+        raise UserError(
+            f"{extractor.__name__} cannot be registered: expected a class attribute 'name' of its own"
+        )
+    if name != expected_name:
+        raise UserError(f"{extractor.__name__} has the name {name!r}, expected {expected_name!r}")

@@ -16,10 +16,10 @@ from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import GoldBatch, flat_spans, sentences_of, span_mean
-from tripleaudit.extractors.declared.tdeer_settings import TDEERSettings
 from tripleaudit.extractors.decoding import CANDIDATES, Found, first_rows, nearest_tail
 from tripleaudit.extractors.formulation import at_once
 from tripleaudit.extractors.losses import mean_bce, raise_precision, read_gold, write_gold
+from tripleaudit.extractors.specs.tdeer import TDEERSettings
 
 CELLS_AT_ONCE = (
     2**24

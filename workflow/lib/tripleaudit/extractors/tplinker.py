@@ -17,9 +17,9 @@ from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import GoldBatch
-from tripleaudit.extractors.declared.tplinker_settings import TPLinkerSettings
 from tripleaudit.extractors.decoding import next_of
 from tripleaudit.extractors.losses import raise_precision
+from tripleaudit.extractors.specs.tplinker import TPLinkerSettings
 from tripleaudit.extractors.tables import Cells, Table, gold_cells
 
 JOINED_AT_ONCE = 2**20  # candidate triples checked at a time

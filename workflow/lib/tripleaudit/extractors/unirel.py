@@ -31,7 +31,6 @@ from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.verbaliser import Verbaliser
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput, encoder_limit
 from tripleaudit.extractors.batches import GoldBatch
-from tripleaudit.extractors.declared.unirel_settings import UniRelSettings
 from tripleaudit.extractors.decoding import pairs_within, surest
 from tripleaudit.extractors.losses import (
     flat_cells,
@@ -40,6 +39,7 @@ from tripleaudit.extractors.losses import (
     read_gold,
     write_gold,
 )
+from tripleaudit.extractors.specs.unirel import UniRelSettings
 
 HEAD, TAIL, SPAN = range(3)  # maps: first tokens, last tokens, entities
 MOST_SPANS = 64  # of a sentence that are decoded, and

@@ -19,11 +19,11 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.extractors.alignment import Alignment
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import GoldBatch
-from tripleaudit.extractors.declared.zcc_settings import ZCCSettings
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.prediction import as_list, prepared, within_memory
+from tripleaudit.extractors.specs.zcc import ZCCSettings
 from tripleaudit.scoring.gate import THRESHOLD, classification_counts
 from tripleaudit.scoring.metrics import micro
 

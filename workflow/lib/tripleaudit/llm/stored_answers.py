@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.core.descriptors import CorpusFormat
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.corpus import LeftOut, RawSentence
 from tripleaudit.corpora.readers.common import shown
 from tripleaudit.corpora.readers.records import USUAL, Columns, Mapped
 from tripleaudit.corpora.readers.row_files import ABSENT, Probe, Row, Rows, at, read_rows
+from tripleaudit.corpora.spec import CorpusFormat
 from tripleaudit.llm.endpoint import Answer
 from tripleaudit.llm.reading import parse_triples
 

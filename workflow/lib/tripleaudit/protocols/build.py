@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.core.descriptors import PROTOCOLS, ProtocolSpec
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.protocols.augmented.train_mlm import STEPS, train_masked_lm
+from tripleaudit.protocols.spec import PROTOCOLS, ProtocolSpec
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.strata import audit_corpus, counts
 from tripleaudit.protocols.variants import named_by_position, variants_of
@@ -39,9 +39,9 @@ def build_protocol(
         splits: the data set; with the option ``source: published`` the published sets, or with
             ``source: files`` the user's, passed on as they are but for the ids of published
             variants.
-        options: those of the protocol's descriptor; None stands for a missing value.
+        options: those of the protocol's spec; None stands for a missing value.
         inputs: what the protocol needs besides
-            (:attr:`tripleaudit.core.descriptors.ProtocolSpec.inputs`); what it does not need is
+            (:attr:`tripleaudit.protocols.spec.ProtocolSpec.inputs`); what it does not need is
             left aside. ``original`` are the test sentences whose variants a given test set holds.
 
     Returns:

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from tripleaudit.core.descriptors import ProtocolSpec
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.divide import deal, find_zero
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_set, save_sentences
+from tripleaudit.protocols.spec import ProtocolSpec
 from tripleaudit.protocols.splits import SPLIT_NAMES, Splits
 from tripleaudit.sources import registry
 

@@ -9,8 +9,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, Final
 
-from tripleaudit.core.descriptors import ProtocolSpec
 from tripleaudit.core.errors import UserError
+from tripleaudit.protocols.spec import ProtocolSpec
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.types import Strings, distinct_triples
 

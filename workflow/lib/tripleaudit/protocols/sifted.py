@@ -13,8 +13,8 @@ import random
 from collections import Counter
 from typing import Any, Final
 
-from tripleaudit.core.descriptors import ProtocolSpec
 from tripleaudit.core.errors import UserError
+from tripleaudit.protocols.spec import ProtocolSpec
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.types import distinct_triples
 

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Set
 from dataclasses import replace
 from typing import Any
 
-from tripleaudit.core.descriptors import ProtocolSpec
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence
+from tripleaudit.protocols.spec import ProtocolSpec
 from tripleaudit.protocols.splits import Splits
 
 NAME = "unseen_relations"

@@ -8,10 +8,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tripleaudit.core.descriptors import EXTRACTORS
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import read_jsonl
 from tripleaudit.corpora.model import Span, Triple
+from tripleaudit.extractors.spec import EXTRACTORS
 from tripleaudit.grescores.judgements import read_splits, read_verdicts, split_value, triple_json
 from tripleaudit.grescores.systems import read_system
 from tripleaudit.report.answered import answered

@@ -7,9 +7,9 @@ from typing import Final
 
 import numpy as np
 
-from tripleaudit.core.descriptors import MATCHINGS
 from tripleaudit.corpora.model import Sentence, Span
 from tripleaudit.scoring.matching import reduced, sentence_counts
+from tripleaudit.scoring.spec import MATCHINGS
 
 THRESHOLDS: Final = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 

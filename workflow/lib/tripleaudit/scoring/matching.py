@@ -17,9 +17,9 @@ from typing import Final
 
 import numpy as np
 
-from tripleaudit.core.descriptors import MATCHINGS, MatchingRule
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.verbaliser import bare
+from tripleaudit.scoring.spec import MATCHINGS, MatchingRule
 
 
 def _offsets(span: Span) -> Hashable:
@@ -100,7 +100,7 @@ def untyped_names() -> list[str]:
 
 
 def check_matching(matching: str) -> str:
-    """Return the name in :data:`~tripleaudit.core.descriptors.MATCHINGS` that is meant.
+    """Return the name in :data:`~tripleaudit.scoring.spec.MATCHINGS` that is meant.
 
     Raises:
         UserError: there is no such rule.

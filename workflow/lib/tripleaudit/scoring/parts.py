@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from tripleaudit.core.descriptors import MATCHINGS
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.scoring.bootstrap import intervals
 from tripleaudit.scoring.matching import reduced
 from tripleaudit.scoring.metrics import micro
+from tripleaudit.scoring.spec import MATCHINGS
 from tripleaudit.scoring.units import sum_by_unit
 
 MOST = 5  # gold triples of a sentence from which sentences are counted together

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.core.descriptors import FORMATS, CorpusFormat
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.corpus import build_corpus, with_left_out
 from tripleaudit.corpora.model import Sentence
@@ -19,6 +18,7 @@ from tripleaudit.corpora.readers.records import PREDICTED_TRIPLES, Mapped
 from tripleaudit.corpora.readers.row_files import Probe, Row, Rows, read_rows
 from tripleaudit.corpora.readers.side import Side, has_both_sides, with_side
 from tripleaudit.corpora.remarks import say
+from tripleaudit.corpora.spec import FORMATS, CorpusFormat
 
 log = logging.getLogger(__name__)
 EMPTY = "; --missing empty takes such sentences as without triples"

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Final, cast
 
-from tripleaudit.core.descriptors import MATCHINGS
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.verbaliser import bare
 from tripleaudit.scoring.matching import PRIMARY, reduced, sentence_counts
 from tripleaudit.scoring.metrics import Micro, micro
+from tripleaudit.scoring.spec import MATCHINGS
 
 SHARE: Final = 0.05  # of the gold triples: what fewer would gain is the extractor's own
 LITTLE: Final = 0.05  # F1 below which a system finds next to nothing

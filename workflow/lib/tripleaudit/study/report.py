@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from tripleaudit.core.descriptors import TABLES, TableSpec
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.provenance import digest
 from tripleaudit.study.collections import Collections
@@ -18,6 +17,7 @@ from tripleaudit.study.needles import LENGTH_TABLE, NeedleStudies
 from tripleaudit.study.paths import StudyPaths
 from tripleaudit.study.protocols import Protocols
 from tripleaudit.study.runs import Runs, Scored, TrainingRun, browsed_rows
+from tripleaudit.tables.spec import TABLES, TableSpec
 
 TABLE_OF_PLOT = {"f1-cost": "efficiency", "zcc-curves": "zcc"}
 TABLES_WITHOUT_MATCHING = ("zcc", "co-occurrence", "matching-rules")
@@ -40,7 +40,7 @@ def possible_tables(study: Any, config: StudyConfig) -> list[str]:
     """Return the names of the tables that a study can fill, in the order of the report.
 
     Args:
-        study: the argument of :attr:`tripleaudit.core.descriptors.TableSpec.possible`.
+        study: the argument of :attr:`tripleaudit.tables.spec.TableSpec.possible`.
         config: the configuration of the study.
     """
     has_training = any(corpus.has_training for corpus in config.corpora.values())

@@ -193,7 +193,7 @@ class Study:
         }
         return full
 
-    # attributes that tables ask for (:class:`tripleaudit.core.descriptors.TableSpec`)
+    # attributes that tables ask for (:class:`tripleaudit.tables.spec.TableSpec`)
 
     @property
     def trainsets(self) -> list[str]:

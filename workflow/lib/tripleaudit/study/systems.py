@@ -6,9 +6,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.core.descriptors import FORMATS, SYSTEM_KINDS, SystemKind
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import read_json
+from tripleaudit.corpora.spec import FORMATS
 from tripleaudit.scoring.relation_names import load_map
 from tripleaudit.scoring.sides import without_texts
 from tripleaudit.study.config.study import StudyConfig
@@ -18,6 +18,7 @@ from tripleaudit.study.language_models import LanguageModels
 from tripleaudit.study.paths import StudyPaths, with_contents
 from tripleaudit.study.protocols import Protocols
 from tripleaudit.systems.language_model import identity
+from tripleaudit.systems.spec import SYSTEM_KINDS, SystemKind
 
 TRANSPORT_KEYS = (
     *RESOURCE_KEYS,

@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from tripleaudit.core.descriptors import EXTRACTORS
-from tripleaudit.extractors.declared import SHIPPED, ExtractorSettings
 from tripleaudit.extractors.registry import settings_class
+from tripleaudit.extractors.settings import SHIPPED, ExtractorSettings
+from tripleaudit.extractors.spec import EXTRACTORS
 from tripleaudit.protocols.noising import NoiseSettings
 from tripleaudit.scoring.matching import check_matching
 from tripleaudit.study.config.study import StudyConfig

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.fields import mistakes
-from tripleaudit.core.registries import use_plugins
+from tripleaudit.core.plugins import use_plugins
 from tripleaudit.study.config.protocols import named_protocols
 from tripleaudit.study.config.study import StudyConfig, config_model
 from tripleaudit.study.removed import remove_keys

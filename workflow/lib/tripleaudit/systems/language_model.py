@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.core.descriptors import SystemKind
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import read_json, write_json
 from tripleaudit.core.provenance import digest
@@ -20,6 +19,7 @@ from tripleaudit.generative.extraction import Extraction, Task, build_task, extr
 from tripleaudit.llm import section as settings_of
 from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.systems.queries import Answered, Query
+from tripleaudit.systems.spec import SystemKind
 
 PROMPTS = {"closed": "closed-list", "semi-open": "semi-open", "open": "open"}
 

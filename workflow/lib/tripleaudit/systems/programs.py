@@ -23,12 +23,12 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.core import memory
-from tripleaudit.core.descriptors import SystemKind
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.process_groups import WatchedGroup
 from tripleaudit.corpora.readers.common import shown
 from tripleaudit.systems import child
 from tripleaudit.systems.queries import Answered, Answers, Query
+from tripleaudit.systems.spec import SystemKind
 
 logger = logging.getLogger(__name__)
 LONGEST_LINE = 1 << 26  # bytes of one answer; a program that never ends its line is stopped there

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tripleaudit.core.descriptors import SystemKind
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.corpus import build_corpus
 from tripleaudit.corpora.model import Sentence
@@ -21,6 +20,7 @@ from tripleaudit.corpora.readers.row_files import Row
 from tripleaudit.corpora.remarks import say
 from tripleaudit.corpora.verbaliser import bare
 from tripleaudit.scoring.relation_names import renamed
+from tripleaudit.systems.spec import SystemKind
 
 
 @dataclass(frozen=True)

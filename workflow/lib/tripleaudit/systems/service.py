@@ -17,10 +17,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tripleaudit.core.addresses import FROM_ENVIRONMENT, is_literal_secret
-from tripleaudit.core.descriptors import SystemKind
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.readers.common import shown
 from tripleaudit.systems.queries import Answered, Answers, Query
+from tripleaudit.systems.spec import SystemKind
 
 logger = logging.getLogger(__name__)
 PAUSE = 0.5  # seconds before the second try, doubled each time

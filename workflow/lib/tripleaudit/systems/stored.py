@@ -5,7 +5,6 @@ and no texts.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tripleaudit.core.descriptors import SystemKind
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.corpus import RawSentence, RawTriple, build_corpus
 from tripleaudit.corpora.model import Sentence, Triple
@@ -20,6 +19,7 @@ from tripleaudit.scoring.sides import (
     without_texts,
 )
 from tripleaudit.systems.queries import Answered, Answers, Query
+from tripleaudit.systems.spec import SystemKind
 
 
 def answer(query: Query) -> Answered:

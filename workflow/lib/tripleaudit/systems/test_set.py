@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.core import storage
-from tripleaudit.core.descriptors import SYSTEM_KINDS
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import write_json
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences, load_set, save_sentences
 from tripleaudit.systems.queries import Answered, Query, counts_of, query_system
+from tripleaudit.systems.spec import SYSTEM_KINDS
 
 logger = logging.getLogger(__name__)
 
@@ -113,7 +113,7 @@ def predict_system(
 
     Args:
         settings: its entry under ``systems``, without what only the scheduler needs; one key names
-            its kind (:data:`~tripleaudit.core.descriptors.SYSTEM_KINDS`).
+            its kind (:data:`~tripleaudit.systems.spec.SYSTEM_KINDS`).
         job: what decides no result: threads, the section ``generative``, the name of the study.
         attempt: number of this try after tries that failed.
         schema_of_test: the relations that there are are those of the test set, and not those of

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.core.descriptors import TABLES, TableSpec
 from tripleaudit.core.errors import UserError
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Table
@@ -17,6 +16,7 @@ from tripleaudit.tables.grid import mark_notes
 from tripleaudit.tables.inputs import ScoreIndex, TableInputs
 from tripleaudit.tables.loading import ResultFiles, ResultReader
 from tripleaudit.tables.render import write_table
+from tripleaudit.tables.spec import TABLES, TableSpec
 from tripleaudit.tables.unread_answers import unread_notes
 
 logger = logging.getLogger(__name__)

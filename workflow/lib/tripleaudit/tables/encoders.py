@@ -5,7 +5,7 @@ of a training.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from tripleaudit.core.descriptors import EXTRACTORS
+from tripleaudit.extractors.spec import EXTRACTORS
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell
 

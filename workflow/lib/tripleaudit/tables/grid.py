@@ -12,9 +12,9 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
-from tripleaudit.core.descriptors import MATCHINGS
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import FEWEST
+from tripleaudit.scoring.spec import MATCHINGS
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Table, subject
 from tripleaudit.tables.frame_table import of_frame

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tripleaudit.core.descriptors import PROTOCOLS
 from tripleaudit.core.errors import UserError
+from tripleaudit.protocols.spec import PROTOCOLS
 from tripleaudit.protocols.strata import STRATA
 from tripleaudit.protocols.variants import variants_of
 from tripleaudit.scoring.bootstrap import METRICS, Interval, intervals, rate_interval, scores_of

@@ -4,7 +4,8 @@ papers' order.
 
 from collections.abc import Iterable, Sequence
 
-from tripleaudit.core.descriptors import EXTRACTORS, PROTOCOLS
+from tripleaudit.extractors.spec import EXTRACTORS
+from tripleaudit.protocols.spec import PROTOCOLS
 from tripleaudit.scoring.baselines import BASELINES
 
 CORPORA = {

@@ -9,9 +9,9 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from tripleaudit.core.descriptors import EXTRACTORS
 from tripleaudit.core.files import open_text
 from tripleaudit.core.shipped import DATA
+from tripleaudit.extractors.spec import EXTRACTORS
 
 FOLDER: Final = DATA / "reported"
 KEY: Final = ("table", "dataset", "setting", "model", "variant", "metric")

@@ -16,7 +16,6 @@ from typing import Any
 import torch
 
 from tripleaudit.core import code, outputs, storage
-from tripleaudit.core.descriptors import MATCHINGS
 from tripleaudit.core.devices import share
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import atomic_write, sha256, write_json, write_jsonl
@@ -29,6 +28,7 @@ from tripleaudit.extractors.registry import resolve
 from tripleaudit.extractors.type_learning import learn_types
 from tripleaudit.protocols.noising import EntityNoising
 from tripleaudit.scoring.matching import check_matching
+from tripleaudit.scoring.spec import MATCHINGS
 from tripleaudit.training.card import model_card
 from tripleaudit.training.convergence import convergence
 from tripleaudit.training.data import TrainingSentences

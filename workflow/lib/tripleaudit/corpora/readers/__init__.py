@@ -2,8 +2,9 @@
 
 A reader module has ``read(path, **options)`` that yields
 :class:`~tripleaudit.corpora.corpus.RawSentence` objects and raises
-:class:`~tripleaudit.core.errors.UserError` with file and line or item, and its descriptor, which
-also says how a file of the format is distinguished from others. A new format is one module.
+:class:`~tripleaudit.core.errors.UserError` with file and line or item, and its spec, which
+also says how a file of the format is distinguished from others. A new format is one module, listed
+in ``corpora/spec.py``.
 """
 
 import filecmp
@@ -14,7 +15,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from tripleaudit.core.descriptors import FORMATS, CorpusFormat
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.shipped import shipped
 from tripleaudit.corpora.corpus import Corpus, RawSentence, build_corpus, with_left_out
@@ -24,6 +24,7 @@ from tripleaudit.corpora.readers.records import PARTS, Mapped
 from tripleaudit.corpora.readers.row_files import Probe
 from tripleaudit.corpora.readers.side import has_both_sides
 from tripleaudit.corpora.remarks import say
+from tripleaudit.corpora.spec import FORMATS, CorpusFormat
 
 ANY_COLUMNS = "records"
 STORED_ANSWERS = "answers"

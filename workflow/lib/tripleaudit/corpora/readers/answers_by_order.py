@@ -13,11 +13,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.core.descriptors import CorpusFormat
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import open_text
 from tripleaudit.corpora.readers.common import shown
 from tripleaudit.corpora.readers.row_files import Malformed, Probe, Row, Rows
+from tripleaudit.corpora.spec import CorpusFormat
 
 PART = r"[^;|\t]+"
 PTRNET_TRIPLE = rf"{PART} ; {PART} ; {PART}"

@@ -28,7 +28,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.core.descriptors import CorpusFormat
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.corpus import LeftOut, RawSentence
 from tripleaudit.corpora.readers.common import items, load_json, read_objects, shown, take
@@ -36,6 +35,7 @@ from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.records import Mapped
 from tripleaudit.corpora.readers.row_files import Malformed, Probe, Row, Rows, has
 from tripleaudit.corpora.readers.side import Side
+from tripleaudit.corpora.spec import CorpusFormat
 
 
 def documents(path: Path, side: Side, occurrence: str = "first") -> Rows:

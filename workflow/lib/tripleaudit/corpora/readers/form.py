@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.core.descriptors import CorpusFormat
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.corpus import LeftOut, RawSentence
 from tripleaudit.corpora.readers.common import read_objects
 from tripleaudit.corpora.readers.records import Mapped
 from tripleaudit.corpora.readers.row_files import Probe, Rows, has, read_rows
 from tripleaudit.corpora.readers.side import Side
+from tripleaudit.corpora.spec import CorpusFormat
 
 Plain = Callable[[dict[str, Any], str], dict[str, Any] | LeftOut]
 
@@ -58,7 +58,7 @@ def form(
         none: relations that say that there is none, which are counted.
         predictions: fields with a name such as ``predictions`` that ``rows`` or ``plain`` read
             themselves.
-        rows_without_texts: as of :class:`~tripleaudit.core.descriptors.CorpusFormat`.
+        rows_without_texts: as of :class:`~tripleaudit.corpora.spec.CorpusFormat`.
         columns: role -> column (:class:`~tripleaudit.corpora.readers.records.Columns`).
 
     Raises:

@@ -26,7 +26,6 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from tripleaudit.core.descriptors import CorpusFormat
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.fields import Section, Text, among
 from tripleaudit.core.files import is_collection, read_jsonl
@@ -34,6 +33,7 @@ from tripleaudit.corpora.corpus import MALFORMED, MISSING, LeftOut, RawSentence,
 from tripleaudit.corpora.readers.common import read_objects, shown
 from tripleaudit.corpora.readers.row_files import ABSENT, Malformed, Row, at, read_rows
 from tripleaudit.corpora.readers.side import SIDES, Side, with_side
+from tripleaudit.corpora.spec import CorpusFormat
 from tripleaudit.corpora.words import cuts_word
 
 NO_RELATION = (None, "", "None", "NA", "no_relation")

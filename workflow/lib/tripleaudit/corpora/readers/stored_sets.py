@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.core.descriptors import CorpusFormat
 from tripleaudit.core.errors import UserError, first_line
 from tripleaudit.core.files import check_file, read_json
 from tripleaudit.corpora.corpus import LeftOut, RawSentence
@@ -23,6 +22,7 @@ from tripleaudit.corpora.readers.common import split_of
 from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.records import Mapped, side_of
 from tripleaudit.corpora.readers.row_files import Rows, read_parquet
+from tripleaudit.corpora.spec import CorpusFormat
 from tripleaudit.sources.source import parse_source
 
 SAVED = (

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.core.descriptors import FORMATS
 from tripleaudit.core.errors import UserError, hint
 from tripleaudit.core.shipped import shipped
 from tripleaudit.corpora.readers import detect_format
 from tripleaudit.corpora.readers.common import first_character, split_of
 from tripleaudit.corpora.readers.row_files import Probe
+from tripleaudit.corpora.spec import FORMATS
 from tripleaudit.protocols.build import spec_of
 from tripleaudit.sources import registry
 from tripleaudit.study.config.corpora import Corpus, Files

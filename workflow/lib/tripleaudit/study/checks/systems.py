@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.core.descriptors import EXTRACTORS, SYSTEM_KINDS
 from tripleaudit.core.errors import hint
+from tripleaudit.extractors.spec import EXTRACTORS
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.relation_names import load_map
 from tripleaudit.study.config.systems import COMMON_KEYS
@@ -15,6 +15,7 @@ from tripleaudit.study.problems import declared, refused, unknown
 from tripleaudit.study.systems import Systems
 from tripleaudit.study.trainings import trained_extractors
 from tripleaudit.systems.facts import check_stored, training_fact
+from tripleaudit.systems.spec import SYSTEM_KINDS
 
 
 class SystemChecks:

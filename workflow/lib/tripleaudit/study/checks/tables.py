@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from tripleaudit.core.descriptors import TABLES
 from tripleaudit.core.errors import hint
 from tripleaudit.study.report import TABLES_WITHOUT_MATCHING, Report
+from tripleaudit.tables.spec import TABLES
 
 
 class TableChecks:

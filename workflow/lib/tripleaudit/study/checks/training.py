@@ -4,11 +4,11 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tripleaudit.core.descriptors import EXTRACTORS
 from tripleaudit.core.errors import UserError, hint
-from tripleaudit.core.registries import use_plugins
-from tripleaudit.extractors.declared import ExtractorSettings
+from tripleaudit.core.plugins import use_plugins
 from tripleaudit.extractors.registry import extractor_class, settings_class
+from tripleaudit.extractors.settings import ExtractorSettings
+from tripleaudit.extractors.spec import EXTRACTORS
 from tripleaudit.study.config.training import CLASSIFIER_PREFIX
 from tripleaudit.study.problems import unknown
 from tripleaudit.study.trainings import Trainings, loop_keys, presets

@@ -2,10 +2,10 @@
 
 from typing import Annotated, Literal
 
-from tripleaudit.core.descriptors import FORMATS
 from tripleaudit.core.fields import Number, Paths, Section, Share, Text, one_of
 from tripleaudit.corpora.readers import REMOVED_FORMATS
 from tripleaudit.corpora.readers.records import Columns
+from tripleaudit.corpora.spec import FORMATS
 
 
 def format_names() -> list[str]:

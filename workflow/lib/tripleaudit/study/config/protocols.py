@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from tripleaudit.core.descriptors import PROTOCOLS
 from tripleaudit.core.fields import Batch, Count, Number, OrEmpty, Section, Seed, model_from
+from tripleaudit.protocols.spec import PROTOCOLS
 
 SIFT = r"^sift-[A-Za-z0-9]+$"
 

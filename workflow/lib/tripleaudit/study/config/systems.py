@@ -4,7 +4,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from tripleaudit.core.descriptors import SYSTEM_KINDS
 from tripleaudit.core.fields import (
     Count,
     Number,
@@ -20,6 +19,7 @@ from tripleaudit.corpora.readers import REMOVED_FORMATS
 from tripleaudit.corpora.readers.records import Columns
 from tripleaudit.study.config.corpora import format_names
 from tripleaudit.study.config.training import Training
+from tripleaudit.systems.spec import SYSTEM_KINDS
 
 RESOURCE_KEYS = ("protocols", "threads", "gpus", "mem_mb", "runtime")
 COMMON_KEYS = (*RESOURCE_KEYS, "limit", "relations")

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
-from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.tables import labels
 from tripleaudit.tables.audit_table import AUGMENTED
 from tripleaudit.tables.cells import Table
 from tripleaudit.tables.frame_table import of_frame
 from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.spec import TableSpec
 
 NOTES = (
     "The first test sentence whose variants all differ from it and from one another.",

@@ -1,11 +1,11 @@
 """``cardinality-sizes``: sentences with and without triples (zero-cardinality, table 2)."""
 
-from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.audit_table import Audit
 from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Table, about
 from tripleaudit.tables.frame_table import of_frame
 from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.spec import TableSpec
 
 READS = ("data/reported/zero_cardinality.csv",)
 

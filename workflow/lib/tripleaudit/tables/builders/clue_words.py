@@ -4,12 +4,12 @@ section 3, table 1).
 
 from collections import Counter
 
-from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.core.files import read_json
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, Cell, Row, Table
 from tripleaudit.tables.frame_table import frame_of_rows, of_frame
 from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.spec import TableSpec
 
 SIDES = {"passed": "accepted", "rejected": "rejected"}
 TOP = 10  # words of a group that are shown

@@ -5,7 +5,6 @@ Two known names in a sentence that joins them by nothing are hard negatives: wha
 is wrong there.
 """
 
-from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.held_names import KINDS
 from tripleaudit.tables import labels
@@ -13,6 +12,7 @@ from tripleaudit.tables.cells import GAPS, Row, Table
 from tripleaudit.tables.frame_table import frame_of_rows, of_frame
 from tripleaudit.tables.grid import extracts, row_notes
 from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.spec import TableSpec
 
 HEADS = {
     "seen_pair": "Pair seen in training",

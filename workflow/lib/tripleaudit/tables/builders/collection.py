@@ -4,12 +4,12 @@ project's own).
 
 from typing import Final
 
-from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.core.files import read_json
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Row, Table
 from tripleaudit.tables.frame_table import frame_of_rows, of_frame
 from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.spec import TableSpec
 
 KIND: Final = "collection"  # of the input files: the manifest of each collection
 ALL, TRIPLES = "All", "Triples"

@@ -7,7 +7,6 @@ pairs: a sentence is drawn, or exchanged, with all its variants.
 
 from collections.abc import Mapping
 
-from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.protocols.variants import variants_of
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import Interval
@@ -19,6 +18,7 @@ from tripleaudit.tables.frame_table import of_frame
 from tripleaudit.tables.grid import extracts, row_notes
 from tripleaudit.tables.inputs import UNEQUAL, TableInputs
 from tripleaudit.tables.runs import RunKey
+from tripleaudit.tables.spec import TableSpec
 
 REARRANGED = "rearranged"
 DIFFERENCE = "Difference"

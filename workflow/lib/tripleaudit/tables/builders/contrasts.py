@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, MIN_CASES, Cell, Table, subject
@@ -14,6 +13,7 @@ from tripleaudit.tables.contrasts import AT_LEAST, FEW, OPEN, SIDE_KEYS, SYSTEMS
 from tripleaudit.tables.frame_table import of_frame
 from tripleaudit.tables.frames import doubled_index
 from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.spec import TableSpec
 
 if TYPE_CHECKING:
     import pandas as pd

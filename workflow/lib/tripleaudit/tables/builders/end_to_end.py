@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Table
@@ -24,6 +23,7 @@ from tripleaudit.tables.grid import (
 )
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.runs import RunKey, run_of
+from tripleaudit.tables.spec import Headline, TableSpec
 
 READS = ("data/reported/zero_cardinality.csv",)
 

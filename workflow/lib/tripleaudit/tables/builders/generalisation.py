@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.grid import (
@@ -23,6 +22,7 @@ from tripleaudit.tables.grid import (
 )
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.runs import RunKey, run_of
+from tripleaudit.tables.spec import Headline, TableSpec
 
 READS = ("data/reported/rte_eval.csv",)
 

@@ -11,13 +11,13 @@ from collections.abc import Collection, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Table
 from tripleaudit.tables.frame_table import of_frame
 from tripleaudit.tables.grid import Keys, make_row, row_frame, row_notes, score_frame
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.runs import RunKey, run_of
+from tripleaudit.tables.spec import Headline, TableSpec
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.grescores.rank_correlations import (
     MIN_SYSTEMS,
     Correlation,
@@ -33,6 +32,7 @@ from tripleaudit.tables.cells import Cell, Row, Table
 from tripleaudit.tables.frame_table import frame_of_rows, of_frame
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.runs import RunKey
+from tripleaudit.tables.spec import TableSpec
 
 READS = ("data/reported/genres.csv",)
 

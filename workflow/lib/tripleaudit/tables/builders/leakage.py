@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.units import design_effect
 from tripleaudit.tables import labels
@@ -15,6 +14,7 @@ from tripleaudit.tables.audit_table import sort_audits
 from tripleaudit.tables.cells import GAPS, Cell, Table
 from tripleaudit.tables.frame_table import of_frame
 from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.spec import TableSpec
 
 BETWEEN = "{} \u2192 {}"
 TO_TEST = BETWEEN.format(labels.SPLITS["train"], labels.SPLITS["test"])

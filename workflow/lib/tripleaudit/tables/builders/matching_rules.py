@@ -4,7 +4,7 @@ Results of papers that count by different rules cannot be compared (Taillé et a
 table has what the choice of a rule changes.
 """
 
-from tripleaudit.core.descriptors import MATCHINGS, TableSpec
+from tripleaudit.scoring.spec import MATCHINGS
 from tripleaudit.tables.cells import Table
 from tripleaudit.tables.grid import (
     SETS_NOTE,
@@ -17,6 +17,7 @@ from tripleaudit.tables.grid import (
     score_table,
 )
 from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.spec import TableSpec
 
 
 def matching_rules(study: TableInputs) -> Table:

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.core.files import read_jsonl
 from tripleaudit.tables.cells import GAP, MIN_CASES, SMALL, Cell, Row, Table, subject
 from tripleaudit.tables.frame_table import frame_of_rows, of_frame
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.runs import RunKey
+from tripleaudit.tables.spec import Headline, TableSpec
 
 SMALL_NOTE = f"{SMALL}: of fewer than {MIN_CASES} needles, which is too few for a conclusion."
 STATUSES = ("ok", "repaired", "truncated", "empty", "refused", "failed")

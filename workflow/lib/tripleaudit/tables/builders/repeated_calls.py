@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.tables.builders.minea import (
     cell_of,
     coverage_note,
@@ -14,6 +13,7 @@ from tripleaudit.tables.builders.minea import (
 from tripleaudit.tables.cells import GAP, Cell, Row, Table
 from tripleaudit.tables.frame_table import frame_of_rows, of_frame
 from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.spec import TableSpec
 
 
 def lost_in_the_middle(inputs: TableInputs) -> Table:

@@ -1,10 +1,10 @@
 """``split-sizes``: sentences of training, validation and test sets (rte-generalization, table 6)."""
 
-from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.tables import labels
 from tripleaudit.tables.audit_table import AUGMENTED, Audit, Quantity, audit_table
 from tripleaudit.tables.cells import Table
 from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.spec import TableSpec
 
 READS = ("data/reported/rte_eval.csv",)
 

@@ -1,11 +1,11 @@
 """``strata-sizes``: test sentences by kind of triple (rte-generalization, table 7)."""
 
-from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.protocols.strata import STRATA
 from tripleaudit.tables import labels
 from tripleaudit.tables.audit_table import COUNTING, Audit, Quantity, audit_table
 from tripleaudit.tables.cells import Table
 from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.spec import TableSpec
 
 READS = ("data/reported/rte_eval.csv",)
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from statistics import fmean
 from typing import Any, Final
 
-from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, Cell, Table, subject
 from tripleaudit.tables.encoders import UNKNOWN, describe_encoder
@@ -15,6 +14,7 @@ from tripleaudit.tables.frame_table import of_frame
 from tripleaudit.tables.inputs import UNFINISHED, UNSETTLED, TableInputs
 from tripleaudit.tables.loading import ended, trainings_of
 from tripleaudit.tables.runs import RunKey
+from tripleaudit.tables.spec import TableSpec
 from tripleaudit.training.convergence import CONVERGED, FEWEST, FLAT, MARGIN, RISE, RISING, pace
 
 COLUMNS: Final = (

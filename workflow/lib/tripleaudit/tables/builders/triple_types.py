@@ -1,11 +1,11 @@
 """``triple-types``: what training has shown of the test triples (rte-generalization, table 1)."""
 
-from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.protocols.types import TRIPLE_TYPES
 from tripleaudit.tables import labels
 from tripleaudit.tables.audit_table import COUNTING, Audit, Quantity, audit_table
 from tripleaudit.tables.cells import Table
 from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.spec import TableSpec
 
 READS = ("data/reported/rte_eval.csv",)
 

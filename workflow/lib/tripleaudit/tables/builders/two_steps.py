@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.scoring.rows import split_two_step, two_step_name
 from tripleaudit.scoring.scores import CLASSIFICATION
 from tripleaudit.tables import labels, reported
@@ -27,6 +26,7 @@ from tripleaudit.tables.grid import (
 )
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.runs import RunKey, run_of
+from tripleaudit.tables.spec import Headline, TableSpec
 
 READS = ("data/reported/zero_cardinality.csv",)
 

@@ -4,11 +4,11 @@ Two files define its numbers: ``grid`` selects and marks the cells, ``inputs`` c
 and intervals.
 """
 
-from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.tables import reported
 from tripleaudit.tables.cells import Table
 from tripleaudit.tables.grid import score_columns, strata_table
 from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.spec import Headline, TableSpec
 
 READS = ("data/reported/rte_eval.csv",)
 

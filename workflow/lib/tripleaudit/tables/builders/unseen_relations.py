@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tripleaudit.core.descriptors import EXTRACTORS, Headline, TableSpec
+from tripleaudit.extractors.spec import EXTRACTORS
 from tripleaudit.protocols.unseen_relations import NAME
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables.cells import Cell, Table, subject
@@ -19,6 +19,7 @@ from tripleaudit.tables.grid import (
 )
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.runs import run_of
+from tripleaudit.tables.spec import Headline, TableSpec
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,10 +1,9 @@
-"""What extractors declare: the settings of their models, their official training settings, the
-outputs of ``prior``.
+"""Settings that all extractors share, and the official training settings that ship.
 
-Importing these modules imports no torch: the plan of a study, jobs and calls in Python check with
-one section. Each extractor has a module of its own here, so that a change of its settings reruns
-its own trainings alone; its official training settings stand with its presets in
-``data/presets.yaml``, and count as its descriptor names them.
+Importing this module imports no torch, so that studies, jobs and calls in Python validate settings
+without a model. Each shipped extractor has a module of its own in ``specs``, so that a change of
+its settings reruns its own trainings alone; its official training settings are in
+``data/presets.yaml`` and are part of the digest of its spec.
 """
 
 from collections.abc import Mapping
@@ -25,18 +24,17 @@ OFFICIAL: Final[dict[str, dict[str, Any]]] = SHIPPED["defaults"]
 
 
 class ExtractorSettings(Section):
-    """What an extractor declares, and the settings that all extractors share.
+    """Base class of the settings of an extractor.
 
-    The class of an extractor names its section as ``settings``; one from outside the package
-    derives its own from this class, or from that of the extractor that it extends, where it has
-    settings or defaults of its own. A plan that is to check them without importing the extractor,
-    and torch with it, finds the section in the descriptor, ``ExtractorSpec(name="mine",
-    model="mine.py:Mine", settings=MineSettings)``; else it imports the class to ask it.
+    The class of an extractor names its settings as ``settings``. An extractor outside the package
+    derives its own from this class, or from those of the extractor that it extends. A study
+    validates them without importing the extractor (and torch) if its spec names them:
+    ``ExtractorSpec(name="mine", model="mine.py:Mine", settings=MineSettings)``.
 
     Attributes:
-        training_defaults: official training settings, keys of
+        training_defaults: Official training settings, keys of
             :class:`tripleaudit.training.settings.TrainingSettings`.
-        sparse_outputs: output layers for ``prior``: name of a Linear -> number of classes of a cell
+        sparse_outputs: Output layers for ``prior``: name of a Linear -> number of classes of a cell
             (1 for a logit; with more, class 0 is "none", and classes vary slowest among the
             outputs).
     """

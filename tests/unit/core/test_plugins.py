@@ -2,22 +2,28 @@
 cannot be used.
 """
 
+import ast
 import os
 import subprocess
 import sys
 
 import pytest
 
-from tripleaudit.core.descriptors import EXTRACTORS, FORMATS, MATCHINGS, PROTOCOLS, TABLES
+from support.imports import MODULES
 from tripleaudit.core.errors import UserError
-from tripleaudit.core.registries import REGISTRIES, VARIABLE, use_plugins
+from tripleaudit.core.plugins import VARIABLE, registries, use_plugins
 from tripleaudit.corpora.model import Span
 from tripleaudit.corpora.readers import detect_format, read_corpus, resolve_format
+from tripleaudit.corpora.spec import FORMATS
+from tripleaudit.extractors.spec import EXTRACTORS
+from tripleaudit.protocols.spec import PROTOCOLS
+from tripleaudit.scoring.spec import MATCHINGS
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.spec import TABLES
 
 RULE = """
-from tripleaudit.core.descriptors import MatchingRule
+from tripleaudit.scoring.spec import MatchingRule
 
 FOLDED = MatchingRule(name="folded", note="Without case.", reduce=lambda span: span.text.lower())
 """
@@ -29,10 +35,33 @@ def write(folder, text=RULE, name="plugin.py"):
     return str(path)
 
 
-def test_every_built_in_descriptor_says_where_it_stands():
-    for registry in REGISTRIES:
+def test_every_shipped_spec_knows_its_module():
+    for registry in registries():
         for name, spec in registry.items():
-            assert spec.name == name and spec.module.startswith("tripleaudit.") and not spec.file
+            assert spec.name == name and not spec.file
+        assert {spec.module for spec in registry.values()} == set(registry.shipped)
+
+
+def defines_spec(path, makers):
+    """Whether a module assigns the result of one of some functions at its top level."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    values = [node.value for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)]
+    calls = [node for value in values if value for node in ast.walk(value)]
+    called = {
+        node.func.id
+        for node in calls
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    return bool(called & makers)
+
+
+def test_every_module_with_a_spec_is_listed():
+    """A spec in a module that its registry does not list would never be found."""
+    listed = {module for registry in registries() for module in registry.shipped}
+    kinds = {registry.kind.__name__ for registry in registries()}
+    for module, path in MODULES.items():
+        makers = kinds | {"form"} if "corpora.readers" in module else kinds
+        assert module in listed or not defines_spec(path, makers), module
 
 
 def test_kinds_keep_the_order_of_the_papers():
@@ -67,7 +96,7 @@ def test_a_file_adds_a_rule_which_comes_last_and_is_known_to_later_processes(tmp
     assert list(MATCHINGS)[-1] == "folded"
     assert MATCHINGS["folded"].reduce(Span(0, 3, "ADA")) == "ada"
     assert (MATCHINGS["folded"].file, MATCHINGS["folded"].module) == (file, "")
-    code = "from tripleaudit.core.descriptors import MATCHINGS; print('folded' in MATCHINGS)"
+    code = "from tripleaudit.scoring.spec import MATCHINGS; print('folded' in MATCHINGS)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "True", done.stderr
 
@@ -106,7 +135,7 @@ def test_an_installed_package_adds_by_its_entry_point(tmp_path, monkeypatch):
         use_plugins(["holding"])
 
 
-TABLE = "from tripleaudit.core.descriptors import TableSpec\nT = TableSpec(name='t', build=print, needs='score')\n"
+TABLE = "from tripleaudit.tables.spec import TableSpec\nT = TableSpec(name='t', build=print, needs='score')\n"
 BROKEN = {
     "adds nothing; expected at its top level one of TableSpec, ExtractorSpec, ProtocolSpec, MatchingR": "x = 1\n",
     r"plugin\.py line 2: cannot be loaded \(SyntaxError: invalid syntax\)": "x = 1\ny = x +\n",
@@ -130,11 +159,11 @@ BROKEN = {
 
 @pytest.mark.parametrize("message", BROKEN)
 def test_a_broken_plugin_gives_one_sentence_and_adds_nothing(tmp_path, message):
-    before = {id(registry): list(registry) for registry in REGISTRIES}
+    before = {id(registry): list(registry) for registry in registries()}
     with pytest.raises(UserError, match=message) as caught:
         use_plugins([write(tmp_path, BROKEN[message])])
     assert "\n" not in str(caught.value)
-    assert {id(registry): list(registry) for registry in REGISTRIES} == before
+    assert {id(registry): list(registry) for registry in registries()} == before
     assert VARIABLE not in os.environ
 
 
@@ -158,7 +187,7 @@ def test_missing_files_and_taken_names_are_said(tmp_path):
 def test_a_format_is_distinguished_from_the_content(tmp_path):
     plugin = """
 from tripleaudit.corpora.corpus import RawSentence, RawTriple
-from tripleaudit.core.descriptors import CorpusFormat
+from tripleaudit.corpora.spec import CorpusFormat
 
 
 def read(path, mark="->"):
@@ -182,7 +211,7 @@ ARROWS = CorpusFormat(name="arrows", read=read, options=("mark",), detects=lambd
 
 
 CLAIM = """
-from tripleaudit.core.descriptors import CorpusFormat
+from tripleaudit.corpora.spec import CorpusFormat
 
 OWN = CorpusFormat(name="own", read=lambda path: [], detects=lambda probe: KEY in probe.value)
 """
@@ -227,7 +256,7 @@ def test_a_format_that_fails_to_recognise_a_file_is_named(tmp_path):
 
 def test_a_builder_of_a_plugin_makes_a_table_or_is_named(tmp_path):
     plugin = (
-        "from tripleaudit.core.descriptors import TableSpec\n"
+        "from tripleaudit.tables.spec import TableSpec\n"
         "WZ = TableSpec(name='wz', build=lambda inputs: None)\n"
     )
     use_plugins([write(tmp_path, plugin)])

@@ -1,10 +1,13 @@
-"""What GRTE declares."""
+"""Settings and spec of GRTE."""
 
 from tripleaudit.core.fields import Number, Rate
-from tripleaudit.extractors.declared import OFFICIAL, ExtractorSettings
+from tripleaudit.extractors.settings import OFFICIAL, ExtractorSettings
+from tripleaudit.extractors.spec import ExtractorSpec
 
 
 class GRTESettings(ExtractorSettings):
+    """Settings of GRTE."""
+
     sparse_outputs = {"table": 8}
     training_defaults = OFFICIAL["grte"]
 
@@ -14,3 +17,15 @@ class GRTESettings(ExtractorSettings):
     """
     dropout: Rate = 0.1
     """Of the encoder's states and inside the refining block."""
+
+
+GRTE = ExtractorSpec(
+    name="grte",
+    label="GRTE",
+    reported="GRTE",
+    model="tripleaudit.extractors.grte:GRTE",
+    settings=GRTESettings,
+    order=5,
+    rte_order=7,
+    cardinality_order=5,
+)

@@ -1,12 +1,15 @@
-"""What PtrNet declares."""
+"""Settings and spec of PtrNet."""
 
 from typing import Annotated
 
 from tripleaudit.core.fields import Number, Rate, among
-from tripleaudit.extractors.declared import OFFICIAL, ExtractorSettings
+from tripleaudit.extractors.settings import OFFICIAL, ExtractorSettings
+from tripleaudit.extractors.spec import ExtractorSpec
 
 
 class PtrNetSettings(ExtractorSettings):
+    """Settings of PtrNet."""
+
     training_defaults = OFFICIAL["ptrnet"]
 
     width: Number = 300
@@ -21,3 +24,15 @@ class PtrNetSettings(ExtractorSettings):
     order: Annotated[str, among(("text", "epoch"))] = "text"
     """`text` writes the triples of a sentence as their subjects, then their objects begin in the text, so that there is
     one right answer at each step; `epoch` shuffles them again in every epoch."""
+
+
+PTRNET = ExtractorSpec(
+    name="ptrnet",
+    label="PtrNet",
+    reported="PtrNet",
+    model="tripleaudit.extractors.ptrnet:PtrNet",
+    settings=PtrNetSettings,
+    order=9,
+    rte_order=8,
+    cardinality_order=6,
+)

@@ -1,10 +1,13 @@
-"""What PRGC declares."""
+"""Settings and spec of PRGC."""
 
 from tripleaudit.core.fields import Rate, Share
-from tripleaudit.extractors.declared import OFFICIAL, ExtractorSettings
+from tripleaudit.extractors.settings import OFFICIAL, ExtractorSettings
+from tripleaudit.extractors.spec import ExtractorSpec
 
 
 class PRGCSettings(ExtractorSettings):
+    """Settings of PRGC."""
+
     sparse_outputs = {"pair": 1, "subject": 3, "object": 3}
     training_defaults = OFFICIAL["prgc"]
 
@@ -18,3 +21,15 @@ class PRGCSettings(ExtractorSettings):
     """Decode the likeliest relation where none is above the threshold, as the official code
     does.
     """
+
+
+PRGC = ExtractorSpec(
+    name="prgc",
+    label="PRGC",
+    reported="PRGC",
+    model="tripleaudit.extractors.prgc:PRGC",
+    settings=PRGCSettings,
+    order=4,
+    rte_order=3,
+    cardinality_order=4,
+)
