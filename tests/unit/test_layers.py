@@ -137,3 +137,12 @@ def test_rules_use_few_undocumented_attributes_of_snakemake():
     listed = set(re.findall(r"^\| `workflow\.([a-z_]+)", page, re.M))
     assert used == listed
     assert len(used) <= MAX_UNDOCUMENTED
+
+
+def test_each_file_of_a_study_is_named_once():
+    """Rules and Python take the pattern of a file from study/paths.py."""
+    files = [*(ROOT / "workflow" / "rules").glob("*.smk")]
+    files += [MODULES[module] for module in MODULES if package_of(module) == "study"]
+    literal = re.compile(r'"<study>/|\{(?:[a-z_]+\.)*paths\.study\}/')
+    repeated = [file.name for file in files if literal.search(file.read_text(encoding="utf-8"))]
+    assert not repeated

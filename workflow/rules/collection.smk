@@ -7,7 +7,7 @@ rule divide_collection:
     input:
         texts=lambda wildcards: COLLECTIONS.texts(wildcards.collection),
     output:
-        "<study>/collections/{collection}/division.json",
+        fill(PATHS.collection_file, name="division.json"),
     log:
         "<logs>/divide_collection/{collection}.log",
     benchmark:
@@ -30,13 +30,13 @@ rule divide_collection:
 rule extract_collection:
     """Triples of one part of the blocks, a file each; a job that is started again goes on from finished blocks."""
     input:
-        division="<study>/collections/{collection}/division.json",
+        division=fill(PATHS.collection_file, name="division.json"),
         texts=lambda wildcards: COLLECTIONS.texts(wildcards.collection),
         model=lambda wildcards: COLLECTIONS.model(wildcards.collection),
         gate=lambda wildcards: COLLECTIONS.gate(wildcards.collection),
         folders=files_of(COLLECTIONS.models),
     output:
-        "<study>/collections/{collection}/parts/{part}-of-{parts}.json",
+        PATHS.collection_part,
     log:
         "<logs>/extract_collection/{collection}/{part}-of-{parts}.log",
     benchmark:
@@ -73,14 +73,14 @@ rule extract_collection:
 rule finish_collection:
     """The manifest of one collection, when the blocks of all parts are there; other blocks are removed."""
     input:
-        division="<study>/collections/{collection}/division.json",
+        division=fill(PATHS.collection_file, name="division.json"),
         parts=lambda wildcards: COLLECTIONS.parts(wildcards.collection),
         texts=lambda wildcards: COLLECTIONS.texts(wildcards.collection),
         model=lambda wildcards: COLLECTIONS.model(wildcards.collection),
         gate=lambda wildcards: COLLECTIONS.gate(wildcards.collection),
         folders=files_of(COLLECTIONS.models),
     output:
-        "<study>/collections/{collection}/collection.json",
+        fill(PATHS.collection_file, name="collection.json"),
     log:
         "<logs>/finish_collection/{collection}.log",
     benchmark:
@@ -109,6 +109,6 @@ rule finish_collection:
 rule collection:
     """Triples of all text collections of the study, and their table."""
     input:
-        [f"<study>/tables/{name}.md" for name in STUDY.report.tables("collection")],
+        [fill(PATHS.table, table=name, form="md") for name in STUDY.report.tables("collection")],
         COLLECTIONS.files(),
     localrule: True

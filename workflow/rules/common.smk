@@ -15,6 +15,7 @@ from tripleaudit.systems.spec import SYSTEM_KINDS
 from tripleaudit.tables.spec import TABLES
 from tripleaudit.core.errors import UserError
 from tripleaudit.study import variables
+from tripleaudit.study.paths import fill
 from tripleaudit.study.study import Study
 from tripleaudit.core.shipped import shipped
 
@@ -24,6 +25,8 @@ except UserError as error:
     raise WorkflowError(str(error))
 
 config = STUDY.config
+PATHS = STUDY.paths.results
+UNTRAINED_RUN = "{corpus}/{trainset}/{extractor}"
 STUDY_FILES = [] if DEFAULT_STUDY else workflow.configfiles
 
 # Jobs on other machines have no network: only local rules download.

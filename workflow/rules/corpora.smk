@@ -7,8 +7,8 @@ rule prepare_corpus:
     input:
         STUDY.data.raw_inputs,
     output:
-        sentences="<study>/corpora/{corpus}/{split}.jsonl",
-        counts="<study>/corpora/{corpus}/{split}.counts.json",
+        sentences=PATHS.sentences,
+        counts=PATHS.sentence_counts,
     log:
         "<logs>/prepare_corpus/{corpus}/{split}.log",
     benchmark:

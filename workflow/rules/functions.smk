@@ -54,7 +54,7 @@ def prediction_code(wildcards):
 
 def system_attempt(wildcards):
     """Return the number of the next attempt of a system, which reruns a job whose report failed."""
-    path = STUDY.facts.report_of("/".join(wildcards))
+    path = fill(PATHS.prediction_report, run=UNTRAINED_RUN).format(**wildcards)
     return next_attempt(path.replace("<study>", str(STUDY_FOLDER), 1))
 
 

@@ -32,8 +32,8 @@ rule select_texts:
     input:
         STUDY.language_models.texts,
     output:
-        texts="<study>/generative/{dataset}/texts.jsonl",
-        reference="<study>/generative/{dataset}/reference.jsonl",
+        texts=PATHS.texts,
+        reference=PATHS.reference,
     log:
         "<logs>/select_texts/{dataset}.log",
     benchmark:
@@ -52,15 +52,15 @@ rule select_texts:
 rule generate:
     """Extract triples from a data set with a language model; answered requests come from the cache."""
     input:
-        texts="<study>/generative/{dataset}/texts.jsonl",
+        texts=PATHS.texts,
         model=model_of_system,
         examples=lambda wildcards: STUDY.language_models.examples(
             wildcards.dataset, wildcards.system
         ),
     output:
-        answers="<study>/generative/{dataset}/{system}/answers.jsonl",
-        predictions="<study>/generative/{dataset}/{system}/predictions.jsonl",
-        report="<study>/generative/{dataset}/{system}/report.json",
+        answers=PATHS.answers,
+        predictions=PATHS.extractions,
+        report=PATHS.extraction_report,
     log:
         job="<logs>/generate/{dataset}/{system}.log",
         server="<logs>/generate/{dataset}/{system}.server.log",
@@ -103,7 +103,7 @@ rule estimate:
     input:
         sorted(
             {
-                f"<study>/generative/{dataset}/texts.jsonl"
+                fill(PATHS.texts, dataset=dataset)
                 for dataset, _ in STUDY.language_models.extractions
             }
         ),

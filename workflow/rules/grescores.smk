@@ -8,8 +8,8 @@ rule train_topics:
         text=GRE.topic_text,
         evaluated=GRE.evaluated,
     output:
-        weights="<study>/gre/{dataset}/topics/lda.safetensors",
-        vocabulary="<study>/gre/{dataset}/topics/lda.json",
+        weights=PATHS.topic_weights,
+        vocabulary=PATHS.topic_vocabulary,
     log:
         "<logs>/train_topics/{dataset}.log",
     benchmark:
@@ -35,9 +35,9 @@ rule judge_triples:
         texts=lambda wildcards: GRE.texts(wildcards.dataset, wildcards.system),
         model=model_of_judge,
     output:
-        factualness="<study>/gre/{dataset}/judged/{system}/{judge}/factualness.json",
-        granularity="<study>/gre/{dataset}/judged/{system}/{judge}/granularity.json",
-        report="<study>/gre/{dataset}/judged/{system}/{judge}/report.json",
+        factualness=fill(PATHS.judgements, kind="factualness"),
+        granularity=fill(PATHS.judgements, kind="granularity"),
+        report=fill(PATHS.judgements, kind="report"),
     log:
         job="<logs>/judge_triples/{dataset}/{system}/{judge}.log",
         server="<logs>/judge_triples/{dataset}/{system}/{judge}.server.log",
@@ -74,8 +74,8 @@ rule score_triples:
         topics=GRE.topic_model,
         encoder=GRE.encoder(),
     output:
-        scores="<study>/gre/{dataset}/scores.csv",
-        provenance="<study>/gre/{dataset}/scores.provenance.json",
+        scores=PATHS.gre_scores,
+        provenance=PATHS.gre_provenance,
     log:
         "<logs>/score_triples/{dataset}.log",
     benchmark:
@@ -104,5 +104,5 @@ rule score_triples:
 rule gre_tables:
     """All tables of the GREScores."""
     input:
-        [f"<study>/tables/{table}.md" for table in STUDY.report.tables("gre")],
+        [fill(PATHS.table, table=table, form="md") for table in STUDY.report.tables("gre")],
     localrule: True

@@ -13,10 +13,10 @@ rule make_needles:
         needles=[shipped(NEEDLES.config.needle_file)] if NEEDLES.config.needle_file else [],
         model=STUDY.language_models.served(NEEDLES.config.generator),
     output:
-        documents="<study>/needles/corpus/documents.jsonl",
-        needles="<study>/needles/corpus/needles.jsonl",
-        infusions="<study>/needles/corpus/infusions.jsonl",
-        report="<study>/needles/corpus/corpus.json",
+        documents=fill(PATHS.needle_corpus_file, name="documents.jsonl"),
+        needles=fill(PATHS.needle_corpus_file, name="needles.jsonl"),
+        infusions=fill(PATHS.needle_corpus_file, name="infusions.jsonl"),
+        report=fill(PATHS.needle_corpus_file, name="corpus.json"),
     log:
         job="<logs>/make_needles.log",
         server="<logs>/make_needles.server.log",
@@ -61,14 +61,14 @@ rule extract_needles:
         judge=NEEDLES.served_judge,
         tokenizer=[shipped(NEEDLES.config.tokenizer)] if NEEDLES.config.tokenizer else [],
     output:
-        entities="<study>/needles/models/{lm}/entities.jsonl",
-        deduplicated="<study>/needles/models/{lm}/deduplicated.jsonl",
-        calls="<study>/needles/models/{lm}/calls.jsonl",
-        matches="<study>/needles/models/{lm}/matches.jsonl",
-        untouched="<study>/needles/models/{lm}/untouched-matches.jsonl",
-        repetitions="<study>/needles/models/{lm}/repetitions.jsonl",
-        parts="<study>/needles/models/{lm}/parts.jsonl",
-        report="<study>/needles/models/{lm}/report.json",
+        entities=fill(PATHS.needle_file, name="entities.jsonl"),
+        deduplicated=fill(PATHS.needle_file, name="deduplicated.jsonl"),
+        calls=fill(PATHS.needle_file, name="calls.jsonl"),
+        matches=fill(PATHS.needle_file, name="matches.jsonl"),
+        untouched=fill(PATHS.needle_file, name="untouched-matches.jsonl"),
+        repetitions=fill(PATHS.needle_file, name="repetitions.jsonl"),
+        parts=fill(PATHS.needle_file, name="parts.jsonl"),
+        report=fill(PATHS.needle_file, name="report.json"),
     log:
         job="<logs>/extract_needles/{lm}.log",
         server="<logs>/extract_needles/{lm}.server.log",
@@ -109,11 +109,11 @@ rule extract_needles:
 rule rate_needles:
     """Which needles count as found, by the thresholds of shared keywords."""
     input:
-        matches="<study>/needles/models/{lm}/matches.jsonl",
-        untouched="<study>/needles/models/{lm}/untouched-matches.jsonl",
+        matches=fill(PATHS.needle_file, name="matches.jsonl"),
+        untouched=fill(PATHS.needle_file, name="untouched-matches.jsonl"),
     output:
-        criteria="<study>/needles/models/{lm}/criteria.jsonl",
-        untouched="<study>/needles/models/{lm}/untouched-criteria.jsonl",
+        criteria=fill(PATHS.needle_file, name="criteria.jsonl"),
+        untouched=fill(PATHS.needle_file, name="untouched-criteria.jsonl"),
     log:
         "<logs>/rate_needles/{lm}.log",
     benchmark:
@@ -135,8 +135,8 @@ rule score_needles:
         result=rules.extract_needles.output,
         rated=rules.rate_needles.output,
     output:
-        scores="<study>/needles/models/{lm}/scores.csv",
-        provenance="<study>/needles/models/{lm}/scores.provenance.json",
+        scores=fill(PATHS.needle_file, name="scores.csv"),
+        provenance=fill(PATHS.needle_file, name="scores.provenance.json"),
     log:
         "<logs>/score_needles/{lm}.log",
     benchmark:
@@ -158,6 +158,6 @@ rule score_needles:
 rule needles:
     """All of MINEA: tables and plots."""
     input:
-        [f"<study>/tables/{name}.md" for name in STUDY.report.tables("needles")],
-        f"<study>/plots/{LENGTH_TABLE}.json" if LENGTH_TABLE in STUDY.tables else [],
+        [fill(PATHS.table, table=name, form="md") for name in STUDY.report.tables("needles")],
+        fill(PATHS.plot, plot=LENGTH_TABLE, form="json") if LENGTH_TABLE in STUDY.tables else [],
     localrule: True

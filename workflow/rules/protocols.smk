@@ -5,9 +5,9 @@ from tripleaudit.protocols.build import spec_of
 rule original_split:
     """The original split of a corpus in one cardinality setting."""
     input:
-        "<study>/corpora/{corpus}/{split}.jsonl",
+        PATHS.sentences,
     output:
-        "<study>/protocols/{corpus}/original/{setting}/{split}.jsonl",
+        fill(PATHS.protocol_set, protocol="original"),
     log:
         "<logs>/original_split/{corpus}/{setting}/{split}.log",
     benchmark:
@@ -26,8 +26,8 @@ rule original_split:
 use rule prepare_corpus as prepare_published with:
     # one split of the published sets of a protocol, in place of sets made here
     output:
-        sentences="<study>/published/{corpus}/{protocol}/{split}.jsonl",
-        counts="<study>/published/{corpus}/{protocol}/{split}.counts.json",
+        sentences=PATHS.published_sentences,
+        counts=PATHS.published_counts,
     log:
         "<logs>/prepare_published/{corpus}/{protocol}/{split}.log",
     benchmark:
@@ -41,10 +41,10 @@ rule build_protocol:
     input:
         unpack(STUDY.protocol_sets.protocol_inputs),
     output:
-        train="<study>/protocols/{corpus}/{protocol}/nz/train.jsonl",
-        valid="<study>/protocols/{corpus}/{protocol}/nz/valid.jsonl",
-        test="<study>/protocols/{corpus}/{protocol}/nz/test.jsonl",
-        report="<study>/protocols/{corpus}/{protocol}/report.json",
+        train=fill(PATHS.protocol_set, setting="nz", split="train"),
+        valid=fill(PATHS.protocol_set, setting="nz", split="valid"),
+        test=fill(PATHS.protocol_set, setting="nz", split="test"),
+        report=PATHS.protocol_report,
     log:
         "<logs>/build_protocol/{corpus}/{protocol}.log",
     benchmark:
@@ -70,13 +70,13 @@ rule build_protocol:
 rule train_masked_lm:
     """Train a masked-LM head on the encoder over the training text, for augmented test sets."""
     input:
-        train="<study>/protocols/{corpus}/original/nz/train.jsonl",
+        train=fill(PATHS.protocol_set, protocol="original", setting="nz", split="train"),
         encoder=STUDY.protocol_sets.encoder_file,
         encoder_files=files_of(STUDY.protocol_sets.encoder_file),
     output:
-        weights="<study>/masked_lm/{corpus}/model.safetensors",
-        config="<study>/masked_lm/{corpus}/config.json",
-        tokenizer=[f"<study>/masked_lm/{{corpus}}/{name}" for name in TOKENIZER],
+        weights=fill(PATHS.masked_lm_file, name="model.safetensors"),
+        config=fill(PATHS.masked_lm_file, name="config.json"),
+        tokenizer=[fill(PATHS.masked_lm_file, name=name) for name in TOKENIZER],
     log:
         "<logs>/train_masked_lm/{corpus}.log",
     benchmark:
@@ -104,8 +104,8 @@ rule build_augmented:
         unpack(STUDY.protocol_sets.augmentation_models),
         folders=files_of(STUDY.protocol_sets.augmentation_models),
     output:
-        test="<study>/protocols/{corpus}/augmented/nz/test.jsonl",
-        report="<study>/protocols/{corpus}/augmented/report.json",
+        test=fill(PATHS.protocol_set, protocol="augmented", setting="nz", split="test"),
+        report=fill(PATHS.protocol_report, protocol="augmented"),
     log:
         "<logs>/build_augmented/{corpus}.log",
     benchmark:

@@ -6,10 +6,10 @@ rule plots:
     input:
         unpack(STUDY.report.plot_inputs),
     output:
-        json=[f"<study>/plots/{name}.json" for name in STUDY.report.plots],
+        json=[fill(PATHS.plot, plot=name, form="json") for name in STUDY.report.plots],
         svg=[
             report(
-                f"<study>/plots/{name}.svg",
+                fill(PATHS.plot, plot=name, form="svg"),
                 caption="../report/plot.rst",
                 category="Plots",
                 labels={"plot": name},
@@ -38,7 +38,7 @@ rule write_report:
         STUDY.report.sentence_files(),
         unpack(STUDY.report.inputs),
     output:
-        report("<study>/report.html", caption="../report/report.rst", category="Report"),
+        report(PATHS.report, caption="../report/report.rst", category="Report"),
     log:
         "<logs>/report.log",
     benchmark:
@@ -49,7 +49,9 @@ rule write_report:
     params:
         code=jobs.command_code("write-report"),
         deciding=lambda wildcards: STUDY.report.compared_facts(STUDY_FILES),
-        facts=lambda wildcards, input: json.dumps(STUDY.report.study_facts(config, STUDY_FILES), sort_keys=True),
+        facts=lambda wildcards, input: json.dumps(
+            STUDY.report.study_facts(config, STUDY_FILES), sort_keys=True
+        ),
         files=as_options,
     shell:
         "python -P -m tripleaudit write-report --facts {params.facts:q} {params.files:q} --out {output:q} > {log:q} 2>&1"

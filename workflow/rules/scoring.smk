@@ -9,9 +9,9 @@ rule score:
     input:
         unpack(scored_inputs),
     output:
-        scores="<study>/scores/{row}.csv",
-        counts="<study>/counts/{row}.csv",
-        provenance="<study>/scores/{row}.provenance.json",
+        scores=PATHS.scores,
+        counts=PATHS.counts,
+        provenance=PATHS.score_provenance,
     log:
         "<logs>/score/{row}.log",
     benchmark:
@@ -39,10 +39,10 @@ rule score_classifier:
     input:
         unpack(scored_inputs),
     output:
-        scores="<study>/scores/{of}/classification.csv",
-        counts="<study>/counts/{of}/classification.csv",
-        provenance="<study>/scores/{of}/classification.provenance.json",
-        curve="<study>/scores/{of}/curve.json",
+        scores=fill(PATHS.scores, row="{of}/classification"),
+        counts=fill(PATHS.counts, row="{of}/classification"),
+        provenance=fill(PATHS.score_provenance, row="{of}/classification"),
+        curve=PATHS.curve,
     log:
         "<logs>/score_classifier/{of}.log",
     benchmark:
@@ -69,7 +69,7 @@ rule predict_baseline:
     input:
         unpack(STUDY.protocol_sets.baseline_inputs),
     output:
-        "<study>/predictions/{corpus}/{trainset}/{extractor}/{testset}.jsonl",
+        fill(PATHS.predictions, run=UNTRAINED_RUN),
     log:
         "<logs>/predict_baseline/{corpus}/{trainset}/{extractor}/{testset}.log",
     benchmark:
@@ -93,8 +93,8 @@ rule merge_scores:
     input:
         STUDY.report.scores_of,
     output:
-        scores="<study>/{part}scores.csv",
-        provenance="<study>/{part}scores.provenance.json",
+        scores=PATHS.merged_scores,
+        provenance=PATHS.merged_provenance,
     log:
         "<logs>/merge_scores/{part}log",
     benchmark:
@@ -116,9 +116,9 @@ rule frames:
     input:
         unpack(STUDY.report.frame_inputs),
     output:
-        multiext("<study>/", "counts.parquet", "cells.parquet", "contrasts.parquet"),
-        scores="<study>/scores.parquet",
-        csv=multiext("<study>/", "cells.csv", "contrasts.csv"),
+        [fill(PATHS.frame, frame=name, form="parquet") for name in ("counts", "cells", "contrasts")],
+        scores=fill(PATHS.frame, frame="scores", form="parquet"),
+        csv=[fill(PATHS.frame, frame=name, form="csv") for name in ("cells", "contrasts")],
     log:
         "<logs>/frames.log",
     benchmark:

@@ -9,8 +9,8 @@ rule predict_system:
     input:
         unpack(STUDY.systems.inputs),
     output:
-        predictions="<study>/predictions/{corpus}/{trainset}/{extractor}/{testset}.jsonl",
-        report="<study>/predictions/{corpus}/{trainset}/{extractor}/{testset}.report.json",
+        predictions=fill(PATHS.predictions, run=UNTRAINED_RUN),
+        report=fill(PATHS.prediction_report, run=UNTRAINED_RUN),
     log:
         job="<logs>/predict_system/{corpus}/{trainset}/{extractor}/{testset}.log",
         server="<logs>/predict_system/{corpus}/{trainset}/{extractor}/{testset}.server.log",
@@ -65,7 +65,7 @@ rule system_facts:
         reports=STUDY.facts.reports(),
         predictions=[*STUDY.facts.timed],
     output:
-        "<study>/systems.json",
+        PATHS.system_facts,
     log:
         "<logs>/system_facts.log",
     benchmark:

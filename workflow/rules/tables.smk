@@ -10,7 +10,7 @@ rule training_facts:
         doubles=STUDY.facts.doubles,
         earlier=STUDY.facts.earlier,
     output:
-        "<study>/trainings.json",
+        PATHS.training_facts,
     log:
         "<logs>/training_facts.log",
     benchmark:
@@ -35,7 +35,7 @@ rule audit:
     input:
         unpack(STUDY.protocol_sets.audited_files),
     output:
-        "<study>/audits/{corpus}/{protocol}.json",
+        PATHS.audit,
     log:
         "<logs>/audit/{corpus}/{protocol}.log",
     benchmark:
@@ -58,13 +58,13 @@ rule tables:
         unpack(lambda wildcards: STUDY.report.table_inputs(*STUDY.tables)),
     output:
         [
-            f"<study>/tables/{name}.{form}"
+            fill(PATHS.table, table=name, form=form)
             for name in STUDY.tables
             for form in ("csv", "md", "tex", "json")
         ],
         html=[
             report(
-                f"<study>/tables/{name}.html",
+                fill(PATHS.table, table=name, form="html"),
                 caption="../report/table.rst",
                 category="Tables",
                 labels={"table": name},

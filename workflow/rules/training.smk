@@ -1,5 +1,6 @@
 # Training and prediction: one rule for all extractors and classifiers; their differences live in the package.
 TRAININGS = STUDY.trainings
+ORIGINAL_NZ_RUN = "{corpus}/original-nz/{extractor}/{noise}/seed{seed}"
 
 
 rule train:
@@ -8,11 +9,11 @@ rule train:
         unpack(STUDY.protocol_sets.trainset_files),
         encoder_files=files_of(STUDY.protocol_sets.encoder_file),
     output:
-        weights="<study>/models/<run>/model.safetensors",
-        config="<study>/models/<run>/config.json",
-        history="<study>/models/<run>/history.jsonl",
-        provenance="<study>/models/<run>/provenance.json",
-        tokenizer=[f"<study>/models/<run>/{name}" for name in TOKENIZER],
+        weights=fill(PATHS.model_file, name="model.safetensors"),
+        config=fill(PATHS.model_file, name="config.json"),
+        history=fill(PATHS.model_file, name="history.jsonl"),
+        provenance=fill(PATHS.model_file, name="provenance.json"),
+        tokenizer=[fill(PATHS.model_file, name=name) for name in TOKENIZER],
     log:
         "<logs>/train/<run>.log",
     benchmark:
@@ -39,11 +40,11 @@ rule train:
 
 use rule train as double with:
     output:
-        weights=temp("<study>/doubled/<run>/model.safetensors"),
-        config=temp("<study>/doubled/<run>/config.json"),
-        history="<study>/doubled/<run>/history.jsonl",
-        provenance="<study>/doubled/<run>/provenance.json",
-        tokenizer=[temp(f"<study>/doubled/<run>/{name}") for name in TOKENIZER],
+        weights=temp(fill(PATHS.doubled_file, name="model.safetensors")),
+        config=temp(fill(PATHS.doubled_file, name="config.json")),
+        history=fill(PATHS.doubled_file, name="history.jsonl"),
+        provenance=fill(PATHS.doubled_file, name="provenance.json"),
+        tokenizer=[temp(fill(PATHS.doubled_file, name=name)) for name in TOKENIZER],
     log:
         "<logs>/double/<run>.log",
     benchmark:
@@ -61,11 +62,11 @@ use rule train as double with:
 rule predict:
     """Predict the triples of the test set of a training's own protocol."""
     input:
-        weights="<study>/models/<run>/model.safetensors",
-        folder=model_files(["<study>/models/<run>/model.safetensors"]),
+        weights=fill(PATHS.model_file, name="model.safetensors"),
+        folder=model_files([fill(PATHS.model_file, name="model.safetensors")]),
         test=STUDY.protocol_sets.testset_file,
     output:
-        test="<study>/predictions/<run>/test.jsonl",
+        test=fill(PATHS.predictions, testset="test"),
     log:
         "<logs>/predict/<run>.log",
     benchmark:
@@ -90,11 +91,11 @@ rule predict:
 
 use rule predict as predict_validation with:
     input:
-        weights="<study>/models/<run>/model.safetensors",
-        folder=model_files(["<study>/models/<run>/model.safetensors"]),
+        weights=fill(PATHS.model_file, name="model.safetensors"),
+        folder=model_files([fill(PATHS.model_file, name="model.safetensors")]),
         test=STUDY.protocol_sets.validation_file,
     output:
-        test="<study>/predictions/<run>/valid.jsonl",
+        test=fill(PATHS.predictions, testset="valid"),
     log:
         "<logs>/predict_validation/<run>.log",
     benchmark:
@@ -104,14 +105,14 @@ use rule predict as predict_validation with:
 # the weights of a training of twice the epochs are dropped once all its sets are predicted
 use rule predict as predict_doubled with:
     input:
-        weights="<study>/doubled/<run>/model.safetensors",
+        weights=fill(PATHS.doubled_file, name="model.safetensors"),
         folder=[
-            "<study>/doubled/<run>/config.json",
-            *(f"<study>/doubled/<run>/{name}" for name in TOKENIZER),
+            fill(PATHS.doubled_file, name="config.json"),
+            *(fill(PATHS.doubled_file, name=name) for name in TOKENIZER),
         ],
         test=STUDY.protocol_sets.doubled_sets,
     output:
-        test=multiext("<study>/doubled/<run>/", "valid.jsonl", "test.jsonl"),
+        test=[fill(PATHS.doubled_file, name=f"{split}.jsonl") for split in ("valid", "test")],
     log:
         "<logs>/predict_doubled/<run>.log",
     benchmark:
@@ -122,19 +123,17 @@ if STUDY.protocol_sets.tests_only:
 
     use rule predict as predict_doubled_with_augmented with:
         input:
-            weights="<study>/doubled/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/model.safetensors",
+            weights=fill(PATHS.doubled_file, run=ORIGINAL_NZ_RUN, name="model.safetensors"),
             folder=[
-                f"<study>/doubled/{{corpus}}/original-nz/{{extractor}}/{{noise}}/seed{{seed}}/{name}"
+                fill(PATHS.doubled_file, run=ORIGINAL_NZ_RUN, name=name)
                 for name in ("config.json", *TOKENIZER)
             ],
             test=STUDY.protocol_sets.doubled_sets,
         output:
-            test=multiext(
-                "<study>/doubled/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/",
-                "valid.jsonl",
-                "test.jsonl",
-                *(f"{name}.jsonl" for name in STUDY.protocol_sets.tests_only),
-            ),
+            test=[
+                fill(PATHS.doubled_file, run=ORIGINAL_NZ_RUN, name=f"{name}.jsonl")
+                for name in ("valid", "test", *STUDY.protocol_sets.tests_only)
+            ],
         log:
             "<logs>/predict_doubled/{corpus}/original-nz/{extractor}/{noise}/seed{seed}.log",
         benchmark:
@@ -145,19 +144,16 @@ if STUDY.protocol_sets.tests_only:
     # one job for all test sets of the original nz training, so that its model is loaded once
     use rule predict as predict_with_augmented with:
         input:
-            weights="<study>/models/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/model.safetensors",
+            weights=fill(PATHS.model_file, run=ORIGINAL_NZ_RUN, name="model.safetensors"),
             folder=model_files(
-                [
-                    "<study>/models/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/model.safetensors"
-                ]
+                [fill(PATHS.model_file, run=ORIGINAL_NZ_RUN, name="model.safetensors")]
             ),
             test=STUDY.protocol_sets.testset_files,
         output:
-            test=multiext(
-                "<study>/predictions/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/",
-                "test.jsonl",
-                *(f"{name}.jsonl" for name in STUDY.protocol_sets.tests_only),
-            ),
+            test=[
+                fill(PATHS.predictions, run=ORIGINAL_NZ_RUN, testset=name)
+                for name in ("test", *STUDY.protocol_sets.tests_only)
+            ],
         log:
             "<logs>/predict/{corpus}/original-nz/{extractor}/{noise}/seed{seed}.log",
         benchmark:

@@ -11,7 +11,7 @@ from tripleaudit.core.files import MANIFEST
 from tripleaudit.core.shipped import shipped
 from tripleaudit.study.config.collections import Collection
 from tripleaudit.study.config.study import StudyConfig
-from tripleaudit.study.paths import StudyPaths
+from tripleaudit.study.paths import StudyPaths, fill
 from tripleaudit.study.protocols import Protocols
 from tripleaudit.study.systems import Systems
 
@@ -145,13 +145,18 @@ class Collections:
 
     def files(self) -> list[str]:
         """Return the manifests of all collections."""
-        return [f"{self.paths.study}/collections/{name}/{MANIFEST}" for name in self]
+        return [
+            self.paths.results.collection_file.format(collection=name, name=MANIFEST)
+            for name in self
+        ]
 
     def parts(self, name: str) -> list[str]:
         """Return the outputs of the jobs that extract a collection."""
         jobs = self.section[name].jobs
-        folder = f"{self.paths.study}/collections/{name}/parts"
-        return [f"{folder}/{part}-of-{jobs}.json" for part in range(1, jobs + 1)]
+        pattern = self.paths.results.collection_part
+        return [
+            pattern.format(collection=name, part=part, parts=jobs) for part in range(1, jobs + 1)
+        ]
 
     def reading_options(self, wildcards: Any) -> list[str]:
         """Return the options of ``tripleaudit collection`` about how texts are read."""
@@ -192,8 +197,9 @@ class Collections:
         )
 
     def _weights(self, run: str | None, model: str) -> str:
-        folder = f"{self.paths.study}/models/{run}" if run else shipped(model)
-        return f"{folder}/model.safetensors"
+        if run:
+            return fill(self.paths.results.model_file, run=run, name="model.safetensors")
+        return f"{shipped(model)}/model.safetensors"
 
     def _corpus(self, section: Collection) -> str:
         return section.corpus or next(iter(self.config.corpora), "")

@@ -96,9 +96,8 @@ class Corpora:
             for name, splits in corpora.items()
             if name in self.trainable or splits == ("test",)
         }
-        folder = f"{self.paths.study}/corpora"
         return [
-            f"{folder}/{name}/{split}.counts.json"
+            self.paths.results.sentence_counts.format(corpus=name, split=split)
             for name, splits in known.items()
             for split in splits
         ]

@@ -5,7 +5,7 @@ from typing import Any
 
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.study.config.study import StudyConfig
-from tripleaudit.study.paths import StudyPaths
+from tripleaudit.study.paths import StudyPaths, fill
 from tripleaudit.study.protocols import Protocols
 from tripleaudit.study.runs import Runs
 from tripleaudit.study.systems import Systems
@@ -56,9 +56,9 @@ class Facts:
     @cached_property
     def trainings(self) -> list[str]:
         """Provenances of all trainings: those of the study, and those behind stored predictions."""
-        trained = [
-            f"{self.paths.study}/models/{run.path}/provenance.json" for run in self.runs.trained
-        ]
+        trained = self.runs.files_of(
+            self.runs.trained, self.paths.results.model_file, name="provenance.json"
+        )
         return trained + [path for path, _ in self.stored_trainings]
 
     @cached_property
@@ -70,7 +70,9 @@ class Facts:
     @cached_property
     def doubles(self) -> list[str]:
         """Provenances of the trainings of twice the epochs."""
-        return self._files_of_doubles("doubled/{}/provenance.json")
+        return self.runs.files_of(
+            self.runs.doubled, self.paths.results.doubled_file, name="provenance.json"
+        )
 
     @property
     def double_keys(self) -> list[dict[str, Any]]:
@@ -80,10 +82,13 @@ class Facts:
     @property
     def gain_files(self) -> dict[str, list[str]]:
         """Validation sets and both predictions behind the gain from twice the epochs."""
+        runs, results = self.runs.doubled, self.paths.results
         return {
-            "validation": [self.protocols.validation_file(run) for run in self.runs.doubled],
-            "single_predictions": self._files_of_doubles("predictions/{}/valid.jsonl"),
-            "double_predictions": self._files_of_doubles("doubled/{}/valid.jsonl"),
+            "validation": [self.protocols.validation_file(run) for run in runs],
+            "single_predictions": self.runs.files_of(runs, results.predictions, testset="valid"),
+            "double_predictions": self.runs.files_of(
+                runs, results.doubled_file, name="valid.jsonl"
+            ),
         }
 
     @cached_property
@@ -92,22 +97,14 @@ class Facts:
         double = self.config.double
         return [self.paths.file(double)] if isinstance(double, str) else []
 
-    def _files_of_doubles(self, pattern: str) -> list[str]:
-        return [f"{self.paths.study}/{pattern.format(run.path)}" for run in self.runs.doubled]
-
     # systems
 
     def reports(self) -> list[str]:
         """Return the reports on all predictions of systems."""
-        return [self.report_of(prediction.path) for prediction in self.runs.predictions]
-
-    def report_of(self, prediction: str) -> str:
-        """Return the report next to a prediction file.
-
-        Args:
-            prediction: corpus, training set, system and test set as a path.
-        """
-        return f"{self.paths.study}/predictions/{prediction}.report.json"
+        return [
+            self.runs.report_of(prediction.run_path, prediction.testset)
+            for prediction in self.runs.predictions
+        ]
 
     def report_keys(self) -> list[dict[str, Any]]:
         """Return the keys of each of :meth:`reports` as the scores file names them."""
@@ -122,13 +119,13 @@ class Facts:
         """Prediction file -> keys, of the trainings and baselines whose time is compared with
         that of systems.
         """
-        folder = f"{self.paths.study}/predictions"
+        predictions = fill(self.paths.results.predictions, testset="test")
         timed = {}
         for run in self.runs.extractors:
             if run.protocol == "original" and run.noise == "none":
-                timed[f"{folder}/{run.path}/test.jsonl"] = self.runs.run_keys(run)
+                timed[fill(predictions, run=run.path)] = self.runs.run_keys(run)
         for baseline in self.runs.baselines:
             if baseline.trainset == "original-nz" and not BASELINES[baseline.system].classifier:
                 keys = self.runs.system_keys(baseline.corpus, baseline.system)
-                timed[f"{folder}/{baseline.path}/test.jsonl"] = keys
+                timed[fill(predictions, run=baseline.path)] = keys
         return timed

@@ -10,7 +10,7 @@ from tripleaudit.core.arguments import options_of
 from tripleaudit.llm import section as settings
 from tripleaudit.study.config.grescores import GreGold, Grescores, GreSystem
 from tripleaudit.study.language_models import LanguageModels
-from tripleaudit.study.paths import StudyPaths
+from tripleaudit.study.paths import StudyPaths, fill
 from tripleaudit.study.runs import Runs
 
 GROUND_TRUTH = "groundtruth"
@@ -53,7 +53,6 @@ class GreScores:
         self.config, self.language_models = config, language_models
         self.runs, self.paths = runs, paths
         self.datasets = config.datasets
-        self.folder = f"{paths.study}/gre"
 
     # the systems of a data set
 
@@ -71,7 +70,7 @@ class GreScores:
         if chosen.gold is not None:
             return self.paths.file(chosen.gold.triples)
         if chosen.generative is not None:
-            return f"{self.paths.study}/generative/{chosen.generative}/reference.jsonl"
+            return self.paths.results.reference.format(dataset=chosen.generative)
         return self.runs.protocols.set_file(chosen.corpus or "", "original", "nz", "test")
 
     @cached_property
@@ -109,7 +108,7 @@ class GreScores:
             if texts is None or name != texts:
                 continue
             keys = {"extractor": system, "setting": models.config.systems[system].setting}
-            files = {"triples": f"{self.paths.study}/generative/{texts}/{system}/answers.jsonl"}
+            files = {"triples": self.paths.results.answers.format(dataset=texts, system=system)}
             found.append(Planned(system, keys, files, DETAILS if judge else ()))
         return found
 
@@ -133,7 +132,7 @@ class GreScores:
         judged = self.config.judge is not None and chosen.extractors_judged
         found = []
         for path, keys, name in rows:
-            files = {"triples": f"{self.paths.study}/predictions/{path}/test.jsonl"}
+            files = {"triples": fill(self.paths.results.predictions, run=path, testset="test")}
             found.append(
                 Planned(
                     path.replace("/", "-"),
@@ -157,15 +156,17 @@ class GreScores:
 
     def judged(self, dataset: str, system: str, judge: str, kind: str) -> str:
         """Return the path of a judge's answers about a system."""
-        return f"{self.folder}/{dataset}/judged/{system}/{judge}/{kind}.json"
+        return self.paths.results.judgements.format(
+            dataset=dataset, system=system, judge=judge, kind=kind
+        )
 
-    def verdicts(self) -> list[str]:
+    def verdicts(self, kind: str = "factualness") -> list[str]:
         """Return the judge's verdicts about the extractions of language models, which the report
         shows.
         """
         shown = {system for _, system in self.language_models.extractions}
         return [
-            self.judged(dataset, name, self.judge, "factualness")
+            self.judged(dataset, name, self.judge, kind)
             for dataset in self.datasets
             for name in self.to_judge(dataset)
             if name in shown
@@ -207,9 +208,7 @@ class GreScores:
         if chosen.generative is not None:
             # the same sentences with the corpus's own relation names, where those of the gold file
             # are plain
-            spec["original"] = number(
-                f"{self.paths.study}/generative/{chosen.generative}/texts.jsonl"
-            )
+            spec["original"] = number(self.paths.results.texts.format(dataset=chosen.generative))
         return json.dumps(spec, sort_keys=True), files
 
     # what the jobs are given
@@ -227,13 +226,13 @@ class GreScores:
         return (
             self.gold(wildcards.dataset)
             if corpus is None
-            else f"{self.paths.study}/corpora/{corpus}/train.jsonl"
+            else self.paths.results.sentences.format(corpus=corpus, split="train")
         )
 
     def topic_model(self, wildcards: Any) -> list[str]:
         """Return the topic model of a data set, if it has one."""
         return (
-            [f"{self.folder}/{wildcards.dataset}/topics/lda.json"]
+            [self.paths.results.topic_vocabulary.format(dataset=wildcards.dataset)]
             if self.datasets[wildcards.dataset].topics
             else []
         )
@@ -311,7 +310,7 @@ class GreScores:
 
     def scores(self, dataset: str) -> str:
         """Return where the scores of a data set lie."""
-        return f"{self.folder}/{dataset}/scores.csv"
+        return self.paths.results.gre_scores.format(dataset=dataset)
 
     def files(self) -> list[str]:
         """Return the scores of every data set."""

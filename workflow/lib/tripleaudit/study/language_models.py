@@ -47,7 +47,8 @@ class LanguageModels:
 
     def examples(self, dataset: str, system: str) -> list[str]:
         """Return the training split that a system's examples come from, if it is shown some."""
-        train = f"{self.paths.study}/corpora/{self.config.datasets[dataset].corpus}/train.jsonl"
+        corpus = self.config.datasets[dataset].corpus
+        train = self.paths.results.sentences.format(corpus=corpus, split="train")
         return [train] if self.config.systems[system].examples else []
 
     def served(self, *endpoints: str | None) -> list[str]:
@@ -80,12 +81,14 @@ class LanguageModels:
     def texts(self, wildcards: Any) -> str:
         """Return the split of a corpus that a data set is taken from."""
         texts = self.config.datasets[wildcards.dataset]
-        return f"{self.paths.study}/corpora/{texts.corpus}/{texts.split}.jsonl"
+        return self.paths.results.sentences.format(corpus=texts.corpus, split=texts.split)
 
     def files(self) -> list[str]:
         """Return the reports of all extractions."""
-        folder = f"{self.paths.study}/generative"
-        return [f"{folder}/{dataset}/{system}/report.json" for dataset, system in self.extractions]
+        report = self.paths.results.extraction_report
+        return [
+            report.format(dataset=dataset, system=system) for dataset, system in self.extractions
+        ]
 
     def missing_keys(self, endpoints: Iterable[str] | None = None) -> list[str]:
         """Return the names of the environment variables that endpoints need and that are not set.

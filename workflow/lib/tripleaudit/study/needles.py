@@ -26,7 +26,6 @@ class NeedleStudies:
     def __init__(self, config: Needles, language_models: LanguageModels, paths: StudyPaths):
         self.config, self.language_models, self.paths = config, language_models, paths
         self.section: dict[str, Any] = config.full()
-        self.folder = f"{paths.study}/needles"
 
     @property
     def models(self) -> list[str]:
@@ -83,10 +82,14 @@ class NeedleStudies:
         """Return what decides the answers of a model and of its judge."""
         return self.language_models.sampling(wildcards.lm, self.other_judge(wildcards.lm))
 
+    def file(self, model: str, name: str) -> str:
+        """Return a file of what a model extracted."""
+        return self.paths.results.needle_file.format(lm=model, name=name)
+
     def criteria(self) -> list[str]:
         """Return the files of needles that count as found, of each model."""
-        return [f"{self.folder}/models/{model}/criteria.jsonl" for model in self.models]
+        return [self.file(model, "criteria.jsonl") for model in self.models]
 
     def files(self) -> list[str]:
         """Return every scores file about needles."""
-        return [f"{self.folder}/models/{model}/scores.csv" for model in self.models]
+        return [self.file(model, "scores.csv") for model in self.models]

@@ -1,9 +1,10 @@
-"""Where the files lie that a configuration names: raw files, models, and files of one's own."""
+"""Paths of a study: the files that it makes, and the raw files, models and own files it names."""
 
 import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from tripleaudit.core.addresses import holds_secrets
 from tripleaudit.core.errors import UserError, hint
@@ -35,8 +36,83 @@ def _files_below(folder: Path) -> Iterator[Path]:
                 yield file
 
 
+def fill(pattern: str, **values: Any) -> str:
+    """Return a path pattern with some of its wildcards replaced; others stay as they are.
+
+    Args:
+        pattern: a pattern of :class:`ResultPaths`.
+        values: wildcard -> value; ``run`` is the path of a training or system.
+    """
+    for name, value in values.items():
+        pattern = pattern.replace(f"{{{name}}}", str(value)).replace(f"<{name}>", str(value))
+    return pattern
+
+
+class ResultPaths:
+    """The files that a study makes, as patterns that rules and Python share.
+
+    Wildcards are in braces. ``<run>`` is the path of a training (corpus, training set, extractor,
+    noise and seed) or of a system (corpus, training set and system).
+
+    Args:
+        study: folder of the results; ``<study>`` in the workflow.
+    """
+
+    def __init__(self, study: str):
+        self.study = study
+        # corpora and protocols
+        self.sentences = f"{study}/corpora/{{corpus}}/{{split}}.jsonl"
+        self.sentence_counts = f"{study}/corpora/{{corpus}}/{{split}}.counts.json"
+        self.published_sentences = f"{study}/published/{{corpus}}/{{protocol}}/{{split}}.jsonl"
+        self.published_counts = f"{study}/published/{{corpus}}/{{protocol}}/{{split}}.counts.json"
+        self.protocol_set = f"{study}/protocols/{{corpus}}/{{protocol}}/{{setting}}/{{split}}.jsonl"
+        self.protocol_report = f"{study}/protocols/{{corpus}}/{{protocol}}/report.json"
+        self.masked_lm_file = f"{study}/masked_lm/{{corpus}}/{{name}}"
+        self.audit = f"{study}/audits/{{corpus}}/{{protocol}}.json"
+        # trainings
+        self.model_file = f"{study}/models/<run>/{{name}}"
+        self.doubled_file = f"{study}/doubled/<run>/{{name}}"
+        self.training_facts = f"{study}/trainings.json"
+        # predictions
+        self.predictions = f"{study}/predictions/<run>/{{testset}}.jsonl"
+        self.prediction_report = f"{study}/predictions/<run>/{{testset}}.report.json"
+        self.system_facts = f"{study}/systems.json"
+        # scores
+        self.scores = f"{study}/scores/{{row}}.csv"
+        self.counts = f"{study}/counts/{{row}}.csv"
+        self.score_provenance = f"{study}/scores/{{row}}.provenance.json"
+        self.curve = f"{study}/scores/{{of}}/curve.json"
+        self.merged_scores = f"{study}/{{part}}scores.csv"
+        self.merged_provenance = f"{study}/{{part}}scores.provenance.json"
+        self.frame = f"{study}/{{frame}}.{{form}}"
+        # generative extraction
+        self.texts = f"{study}/generative/{{dataset}}/texts.jsonl"
+        self.reference = f"{study}/generative/{{dataset}}/reference.jsonl"
+        self.answers = f"{study}/generative/{{dataset}}/{{system}}/answers.jsonl"
+        self.extractions = f"{study}/generative/{{dataset}}/{{system}}/predictions.jsonl"
+        self.extraction_report = f"{study}/generative/{{dataset}}/{{system}}/report.json"
+        # GREScores
+        self.judgements = f"{study}/gre/{{dataset}}/judged/{{system}}/{{judge}}/{{kind}}.json"
+        self.gre_scores = f"{study}/gre/{{dataset}}/scores.csv"
+        self.gre_provenance = f"{study}/gre/{{dataset}}/scores.provenance.json"
+        self.topic_weights = f"{study}/gre/{{dataset}}/topics/lda.safetensors"
+        self.topic_vocabulary = f"{study}/gre/{{dataset}}/topics/lda.json"
+        # needles
+        self.needle_corpus_file = f"{study}/needles/corpus/{{name}}"
+        self.needle_file = f"{study}/needles/models/{{lm}}/{{name}}"
+        # collections
+        self.collection_file = f"{study}/collections/{{collection}}/{{name}}"
+        self.collection_part = (
+            f"{study}/collections/{{collection}}/parts/{{part}}-of-{{parts}}.json"
+        )
+        # results
+        self.table = f"{study}/tables/{{table}}.{{form}}"
+        self.plot = f"{study}/plots/{{plot}}.{{form}}"
+        self.report = f"{study}/report.html"
+
+
 class StudyPaths:
-    """The folders of a study.
+    """The folders of a study, and the files that its configuration names.
 
     Args:
         study: what the study makes, ``results/<study>``.
@@ -46,6 +122,7 @@ class StudyPaths:
 
     def __init__(self, study: str, downloads: str, raw_root: str | None = None):
         self.study, self.downloads, self.raw_root = study, downloads, raw_root
+        self.results = ResultPaths(study)
         self._sources: dict[str, str] = {}
 
     @property

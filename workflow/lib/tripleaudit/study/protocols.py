@@ -130,9 +130,14 @@ class Protocols:
             return {}
         paths, options = self.paths, self.options("augmented")
         own, vectors = options.get("masked_lm"), options.get("vectors")
-        masked_lm = paths.model(own) if own else f"{paths.study}/masked_lm/{wildcards.corpus}"
+        if own:
+            masked_lm = f"{paths.model(own)}/config.json"
+        else:
+            masked_lm = paths.results.masked_lm_file.format(
+                corpus=wildcards.corpus, name="config.json"
+            )
         found = {
-            "masked_lm": f"{masked_lm}/config.json",
+            "masked_lm": masked_lm,
             "encoder": self.encoder_file(wildcards),
         }
         return found | ({"vectors": shipped(vectors)} if vectors else {})
@@ -190,7 +195,9 @@ class Protocols:
 
     def set_file(self, corpus: str, protocol: str, setting: str, split: str) -> str:
         """Return one split of the sets of a protocol."""
-        return f"{self.paths.study}/protocols/{corpus}/{protocol}/{setting}/{split}.jsonl"
+        return self.paths.results.protocol_set.format(
+            corpus=corpus, protocol=protocol, setting=setting, split=split
+        )
 
     def protocol_inputs(self, wildcards: Any) -> dict[str, str]:
         """Return the original nz splits, from which protocols make theirs, or a protocol's
@@ -205,7 +212,9 @@ class Protocols:
             if protocol in self.tests_only:
                 found["original"] = found["test"]
             for split in ("test",) if protocol in self.tests_only else ("train", "valid", "test"):
-                found[split] = f"{self.paths.study}/published/{corpus}/{protocol}/{split}.jsonl"
+                found[split] = self.paths.results.published_sentences.format(
+                    corpus=corpus, protocol=protocol, split=split
+                )
         return found
 
     def trainset_files(self, wildcards: Any) -> dict[str, str]:
@@ -280,7 +289,7 @@ class Protocols:
                 if with_zero
             ],
             "counts": [
-                f"{self.paths.study}/corpora/{corpus}/{split}.counts.json"
+                self.paths.results.sentence_counts.format(corpus=corpus, split=split)
                 for split in ("train", "valid", "test")
                 if protocol == "original"
             ],

@@ -16,7 +16,7 @@ from tripleaudit.study.language_models import LanguageModels
 from tripleaudit.study.needles import LENGTH_TABLE, NeedleStudies
 from tripleaudit.study.paths import StudyPaths
 from tripleaudit.study.protocols import Protocols
-from tripleaudit.study.runs import Runs, Scored, TrainingRun, browsed_rows
+from tripleaudit.study.runs import Runs, Scored, browsed_rows
 from tripleaudit.tables.spec import TABLES, TableSpec
 
 TABLE_OF_PLOT = {"f1-cost": "efficiency", "zcc-curves": "zcc"}
@@ -127,24 +127,24 @@ class Report:
         """Return what tables are made from, by the command's options; tables about data need no
         training.
         """
-        folder = self.paths.study
+        results = self.paths.results
         needs = {TABLES[name].needs for name in names}
-        classifiers = self._of(self.runs.classifiers, "scores/{}/curve.json")
-        doubled = [f"{folder}/counts/{path}.csv" for path in self.runs.doubled_scores]
+        scores, gre, needles = (
+            results.merged_scores.format(part=part) for part in ("", "gre/", "needles/")
+        )
+        needs_counts = "scores" in needs or "leakage" in names
         files = {
-            "scores": [f"{folder}/scores.csv"] if "scores" in needs else [],
-            "gre_scores": [f"{folder}/gre/scores.csv"] if "gre" in needs else [],
-            "needle_scores": [f"{folder}/needles/scores.csv"] if "needles" in needs else [],
-            "counts": self.runs.score_files("counts")
-            if "scores" in needs or "leakage" in names
-            else [],
-            "doubled": doubled if "contrasts" in names else [],
+            "scores": [scores] if "scores" in needs else [],
+            "gre_scores": [gre] if "gre" in needs else [],
+            "needle_scores": [needles] if "needles" in needs else [],
+            "counts": self.runs.count_files() if needs_counts else [],
+            "doubled": self.runs.doubled_count_files() if "contrasts" in names else [],
             "audits": self.audits() if "audits" in needs else [],
             "runs": self.run_facts() if needs & {"scores", "runs"} else [],
             "gre_runs": self._facts_of_gre() if "gre" in needs else [],
             "criteria": self.needles.criteria() if "needles" in needs else [],
             "collection": self.collections.files() if "collection" in needs else [],
-            "curves": classifiers if "classifiers" in needs else [],
+            "curves": self.curves() if "classifiers" in needs else [],
         }
         return {kind: paths for kind, paths in files.items() if paths}
 
@@ -160,21 +160,19 @@ class Report:
 
     def frame_inputs(self, wildcards: Any = None) -> dict[str, list[str]]:
         """Return what the data frames of the study are made from, by the command's options."""
-        folder = self.paths.study
         scored = {
             "": self.runs.scores,
             "gre/": self.tables("gre"),
             "needles/": self.tables("needles"),
         }
-        found = {
-            "scores": [
-                f"{folder}/{part}scores.csv" for part, is_scored in scored.items() if is_scored
-            ],
-            "counts": self.runs.score_files("counts"),
-            "doubled": [f"{folder}/counts/{path}.csv" for path in self.runs.doubled_scores],
+        parts = [part for part, is_scored in scored.items() if is_scored]
+        files = {
+            "scores": [self.paths.results.merged_scores.format(part=part) for part in parts],
+            "counts": self.runs.count_files(),
+            "doubled": self.runs.doubled_count_files(),
             "runs": self.run_facts(),
         }
-        return {kind: paths for kind, paths in found.items() if paths}
+        return {kind: paths for kind, paths in files.items() if paths}
 
     def _facts_of_gre(self) -> list[str]:
         """Return the facts of systems and of trainings, where data sets with GREScores have some
@@ -182,21 +180,30 @@ class Report:
         """
         planned = [each for systems in self.grescores.planned.values() for each in systems.values()]
         settings = {each.keys["setting"] for each in planned}
-        folder, found = self.paths.study, []
+        facts = []
         if self.facts.trainings and settings & {SYSTEM, TRAINED}:
-            found.append(f"{folder}/trainings.json")
-        return found + ([f"{folder}/systems.json"] if SYSTEM in settings else [])
+            facts.append(self.paths.results.training_facts)
+        if SYSTEM in settings:
+            facts.append(self.paths.results.system_facts)
+        return facts
 
     def run_facts(self) -> list[str]:
         """Return the facts of trainings, and of systems that need none."""
-        folder = self.paths.study
-        trained = [f"{folder}/trainings.json"] if self.facts.trainings else []
-        return trained + ([f"{folder}/systems.json"] if self.runs.compared else [])
+        facts = []
+        if self.facts.trainings:
+            facts.append(self.paths.results.training_facts)
+        if self.runs.compared:
+            facts.append(self.paths.results.system_facts)
+        return facts
+
+    def curves(self) -> list[str]:
+        """Return the precision-recall curves of all classifiers."""
+        return [self.paths.results.curve.format(of=run.path) for run in self.runs.classifiers]
 
     def audits(self) -> list[str]:
         """Return one audit of each corpus and protocol."""
         return [
-            f"{self.paths.study}/audits/{corpus}/{protocol}.json"
+            self.paths.results.audit.format(corpus=corpus, protocol=protocol)
             for corpus in self.config.corpora
             if self.config.corpora[corpus].has_training
             for protocol in self.protocols.names
@@ -222,24 +229,25 @@ class Report:
 
     def plot_inputs(self, wildcards: Any = None) -> dict[str, list[str]]:
         """Return what the plots are made from, by the command's options."""
-        plots, folder = self.plots, self.paths.study
-        runs = [*self.runs.extractors, *self.runs.classifiers]
-        curves = self._of(self.runs.classifiers, "scores/{}/curve.json")
+        plots, results = self.plots, self.paths.results
+        scores, needles = (results.merged_scores.format(part=part) for part in ("", "needles/"))
+        histories = self.runs.files_of(
+            self.runs.extractors, results.model_file, name="history.jsonl"
+        )
         files = {
-            "scores": [f"{folder}/scores.csv"] if "f1-cost" in plots else [],
-            "needle_scores": [f"{folder}/needles/scores.csv"] if LENGTH_TABLE in plots else [],
-            "counts": self.runs.score_files("counts") if "f1-cost" in plots else [],
+            "scores": [scores] if "f1-cost" in plots else [],
+            "needle_scores": [needles] if LENGTH_TABLE in plots else [],
+            "counts": self.runs.count_files() if "f1-cost" in plots else [],
             "runs": self.run_facts() if {"f1-cost", "zcc-curves"} & {*plots} else [],
-            "curves": curves,
-            "history": self._of(self.runs.extractors, "models/{}/history.jsonl"),
+            "curves": self.curves(),
+            "history": histories,
             # the benchmark files next to these are read where they exist: a lost one must not train
             # anything again
-            "predictions": self._of(runs, "predictions/{}/test.jsonl"),
+            "predictions": self.runs.files_of(
+                self.runs.trained, results.predictions, testset="test"
+            ),
         }
         return {kind: paths for kind, paths in files.items() if paths}
-
-    def _of(self, runs: Iterable[TrainingRun], pattern: str) -> list[str]:
-        return [f"{self.paths.study}/{pattern.format(run.path)}" for run in runs]
 
     # the report
 
@@ -250,56 +258,49 @@ class Report:
 
     def files(self) -> list[str]:
         """Return all tables of the study, as the report embeds them."""
-        return [f"{self.paths.study}/tables/{name}.json" for name in self.tables()]
+        return [self.paths.results.table.format(table=name, form="json") for name in self.tables()]
 
     def inputs(self, wildcards: Any = None) -> dict[str, list[str]]:
         """Return the files of :class:`tripleaudit.report.study_files.ReportFiles`."""
-        folder = self.paths.study
-        every = [*self.runs.extractors, *self.runs.classifiers]
-        extractions = [
-            f"{folder}/generative/{texts}/{run}" for texts, run in self.language_models.extractions
-        ]
+        results, extractions = self.paths.results, self.language_models.extractions
+        provenance = self.runs.files_of(
+            self.runs.trained, results.model_file, name="provenance.json"
+        )
+        contrasts = []
+        if self.runs.scores:
+            provenance.append(results.merged_provenance.format(part=""))
+            contrasts.append(results.frame.format(frame="contrasts", form="parquet"))
         return {
             "tables": self.files(),
-            "plots": [f"{folder}/plots/{name}.json" for name in self.plots],
-            "rows": [f"{folder}/counts/{row.path}.csv" for row in self.browsed],
-            "answers": [f"{extraction}/answers.jsonl" for extraction in extractions],
+            "plots": [results.plot.format(plot=name, form="json") for name in self.plots],
+            "rows": [results.counts.format(row=row.path) for row in self.browsed],
+            "answers": [
+                results.answers.format(dataset=dataset, system=system)
+                for dataset, system in extractions
+            ],
             "verdicts": self.grescores.verdicts(),
             "entities": [
-                f"{folder}/needles/models/{model}/entities.jsonl" for model in self.needles.models
+                self.needles.file(model, "entities.jsonl") for model in self.needles.models
             ],
-            "contrasts": [f"{folder}/contrasts.parquet"] if self.runs.scores else [],
-            "provenance": [
-                *self._of(every, "models/{}/provenance.json"),
-                *([f"{folder}/scores.provenance.json"] if self.runs.scores else []),
-            ],
+            "contrasts": contrasts,
+            "provenance": provenance,
         }
 
     def sentence_files(self) -> list[str]:
-        """Return what the report finds by these files: sentences and predictions of rows and of
-        answers.
+        """Return the files that the report finds by its inputs: sentences and predictions of rows
+        and of answers.
         """
-        folder, extractions = (
-            f"{self.paths.study}/generative",
-            self.language_models.extractions,
-        )
-        rows = [f"{self.paths.study}/scores/{row.path}.provenance.json" for row in self.browsed]
-        rows += [
-            path
-            for row in self.browsed
-            for path in (row.predictions, row.gold, row.decisions)
-            if path
+        results, extractions = self.paths.results, self.language_models.extractions
+        files = [results.score_provenance.format(row=row.path) for row in self.browsed]
+        for row in self.browsed:
+            files += [path for path in (row.predictions, row.gold, row.decisions) if path]
+        files += [
+            results.extractions.format(dataset=dataset, system=system)
+            for dataset, system in extractions
         ]
-        said = [f"{folder}/{texts}/{run}/predictions.jsonl" for texts, run in extractions]
-        said += [
-            path.replace("factualness.json", "granularity.json")
-            for path in self.grescores.verdicts()
-        ]
-        return list(
-            dict.fromkeys(
-                rows + said + [f"{folder}/{texts}/reference.jsonl" for texts, _ in extractions]
-            )
-        )
+        files += self.grescores.verdicts("granularity")
+        files += [results.reference.format(dataset=dataset) for dataset, _ in extractions]
+        return list(dict.fromkeys(files))
 
     def study_facts(
         self, config: Mapping[str, Any], configfiles: Iterable[Any] = ()

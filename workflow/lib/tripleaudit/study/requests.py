@@ -133,11 +133,10 @@ def _extraction(study: Study, clients: Clients) -> Found:
     """
     models, section = study.language_models, study.language_models.section
     for dataset, name in models.extractions:
-        system, made = section["systems"][name], f"{study.paths.study}/generative/{dataset}"
-        done = _known(f"{made}/{name}/report.json").get("identity") == _as_json(
-            models.identity(dataset, name)
-        )
-        texts, train = f"{made}/texts.jsonl", models.examples(dataset, name)
+        system, results = section["systems"][name], study.paths.results
+        report = results.extraction_report.format(dataset=dataset, system=name)
+        done = _known(report).get("identity") == _as_json(models.identity(dataset, name))
+        texts, train = results.texts.format(dataset=dataset), models.examples(dataset, name)
         figures = Estimate()
         sentences = load_sentences(texts) if isfile(texts) else _local_texts(study, dataset)
         if sentences is None:
@@ -176,7 +175,7 @@ def _systems(study: Study, clients: Clients) -> Found:
         if systems.kinds[name].name == "endpoint":
             job = SimpleNamespace(corpus=corpus, trainset=trainset, extractor=name, testset=testset)
             about = study.protocol_sets.protocol_of(trainset, testset)
-            report = study.facts.report_of(prediction.path)
+            report = study.runs.report_of(prediction.run_path, testset)
             to_make = partial(make_query, schema_of_test=systems.gives_schema(job))
             jobs.append((job, about, report, systems.inputs(job), to_make))
     for job, about, report, inputs, to_make in jobs:
@@ -275,15 +274,16 @@ def _needles(study: Study, clients: Clients) -> Found:
     if not needles.models:
         return
     documents = read_documents(needles.documents(), config.max_chars, config.max_documents)
-    values, made = json.loads(needles.plan_json), f"{needles.folder}/corpus"
-    corpus = Corpus.load(made) if isfile(f"{made}/corpus.json") else None
+    values = json.loads(needles.plan_json)
+    made = study.paths.results.needle_corpus_file.format(name="corpus.json")
+    corpus = Corpus.load(Path(made).parent) if isfile(made) else None
     if corpus is None and config.needle_file:
         corpus = corpus_from_needles(
             documents, load_needles(shipped(config.needle_file)), Plan.from_mapping(values)
         )
     generator = config.generator if corpus is None else None
     for number, lm in enumerate(needles.models):
-        judge, known = needles.judge_of(lm), _known(f"{needles.folder}/models/{lm}/report.json")
+        judge, known = needles.judge_of(lm), _known(needles.file(lm, "report.json"))
         with _client(study, lm) as client, _client(study, judge or lm) as judging:
             own = Plan.from_mapping(values, client.endpoint.context)
             done = known.get("model") == client.endpoint.model and known.get("plan") == _as_json(

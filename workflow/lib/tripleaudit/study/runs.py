@@ -5,7 +5,7 @@ it, the scores file its order, the report its sentences.
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.rows import two_step_name
 from tripleaudit.study.config.study import StudyConfig
-from tripleaudit.study.paths import StudyPaths
+from tripleaudit.study.paths import StudyPaths, fill
 from tripleaudit.study.protocols import Protocols
 from tripleaudit.study.systems import Systems
 from tripleaudit.study.trainings import Trainings, takes_schema
@@ -77,9 +77,9 @@ class SystemPrediction:
     testset: str
 
     @property
-    def path(self) -> str:
-        """The part of every path that names the predictions."""
-        return f"{self.corpus}/{self.trainset}/{self.system}/{self.testset}"
+    def run_path(self) -> str:
+        """The part of every path that names the system on its training set."""
+        return f"{self.corpus}/{self.trainset}/{self.system}"
 
 
 @dataclass(frozen=True)
@@ -277,16 +277,33 @@ class Runs:
         for row in self.scores.values():
             folder = row.path.rpartition("/")[0]
             if folder in doubled and not row.classifies and not row.decisions:
-                predictions = row.predictions.replace(
-                    f"{self.paths.study}/predictions/", f"{self.paths.study}/doubled/", 1
-                )
+                name = row.predictions.rpartition("/")[2]
+                predictions = fill(self.paths.results.doubled_file, run=folder, name=name)
                 path = f"doubled/{row.path}"
                 rows[path] = replace(row, path=path, predictions=predictions)
         return rows
 
-    def score_files(self, kind: str = "scores") -> list[str]:
-        """Return the files of all scores, or of all counts."""
-        return [f"{self.paths.study}/{kind}/{path}.csv" for path in self.scores]
+    def score_files(self) -> list[str]:
+        """Return the files of all scores."""
+        return [self.paths.results.scores.format(row=path) for path in self.scores]
+
+    def count_files(self) -> list[str]:
+        """Return the files with the counts of all scores."""
+        return [self.paths.results.counts.format(row=path) for path in self.scores]
+
+    def doubled_count_files(self) -> list[str]:
+        """Return the files with the counts of trainings of twice the epochs."""
+        return [self.paths.results.counts.format(row=path) for path in self.doubled_scores]
+
+    def files_of(self, runs: Iterable[TrainingRun], pattern: str, **values: str) -> list[str]:
+        """Return a file of each training.
+
+        Args:
+            runs: the trainings.
+            pattern: of :class:`.paths.ResultPaths`, with ``<run>``.
+            values: further wildcards of the pattern.
+        """
+        return [fill(pattern, run=run.path, **values) for run in runs]
 
     def _scored(self) -> Iterator[Scored]:
         for run in self.extractors:
@@ -335,24 +352,23 @@ class Runs:
         own, training = trainset.rsplit("-", 1)
         corpus = keys["corpus"]
         protocol = own if testset == "test" else testset
-        file = f"{self.paths.study}/predictions/{path}/{testset}"
         train = ""
         if self.config.corpora[corpus].has_training:
             train = self.protocols.set_file(corpus, own, "nz", "train")
         return Scored(
             path=f"{path}/{testset}-{testing}",
             keys={**keys, "protocol": protocol, "training": training, "testing": testing},
-            predictions=f"{file}.jsonl",
+            predictions=self._predictions(path, testset),
             gold=self.protocols.set_file(corpus, protocol, testing, "test"),
             train=train,
-            report=f"{file}.report.json" if has_report else "",
+            report=self.report_of(path, testset) if has_report else "",
         )
 
     def _classified(self, path: str, keys: dict[str, str]) -> Scored:
         return Scored(
             path=f"{path}/classification",
             keys={**keys, "protocol": "original", "training": "wz", "testing": "wz"},
-            predictions=f"{self.paths.study}/predictions/{path}/test.jsonl",
+            predictions=self._predictions(path),
             gold=self.protocols.set_file(keys["corpus"], "original", "wz", "test"),
             classifies=True,
         )
@@ -360,19 +376,31 @@ class Runs:
     def _two_step(
         self, path: str, ending: str, gate: str, keys: dict[str, str], has_report: bool = False
     ) -> Scored:
-        corpus, folder = keys["corpus"], f"{self.paths.study}/predictions"
-        file = f"{folder}/{path}/test"
+        corpus = keys["corpus"]
+        gate_path = f"{corpus}/original-wz/{gate}/none/seed{keys['seed']}"
         name = two_step_name(gate, keys["extractor"])
         sets = {"protocol": "original", "training": "nz", "testing": "wz"}
         return Scored(
             path=f"{path}/{ending}",
             keys={**keys, "extractor": name, **sets},
-            predictions=f"{file}.jsonl",
+            predictions=self._predictions(path),
             gold=self.protocols.set_file(corpus, "original", "wz", "test"),
             train=self.protocols.set_file(corpus, "original", "nz", "train"),
-            decisions=f"{folder}/{corpus}/original-wz/{gate}/none/seed{keys['seed']}/test.jsonl",
-            report=f"{file}.report.json" if has_report else "",
+            decisions=self._predictions(gate_path),
+            report=self.report_of(path) if has_report else "",
         )
+
+    def _predictions(self, path: str, testset: str = "test") -> str:
+        return fill(self.paths.results.predictions, run=path, testset=testset)
+
+    def report_of(self, path: str, testset: str = "test") -> str:
+        """Return the report on the predictions of a system.
+
+        Args:
+            path: of the system's run.
+            testset: the test set.
+        """
+        return fill(self.paths.results.prediction_report, run=path, testset=testset)
 
     # keys as the scores file names them
 
