@@ -6,6 +6,7 @@ from typing import Any
 
 from tripleaudit.api.check import readable_leakage
 from tripleaudit.api.results import Result, Share
+from tripleaudit.core.memory import paused_collection
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.readers.given import given
 from tripleaudit.protocols import random_splits as random_
@@ -96,6 +97,7 @@ class AuditResult(Result):
         )
 
 
+@paused_collection()
 def audit(
     train: Any,
     test: Any,

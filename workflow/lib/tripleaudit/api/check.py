@@ -8,6 +8,7 @@ from typing import Any
 
 from tripleaudit.api.results import Result
 from tripleaudit.core.errors import UserError
+from tripleaudit.core.memory import paused_collection
 from tripleaudit.corpora.corpus import Corpus
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.readers.common import SPLITS, named_split
@@ -60,6 +61,7 @@ class CheckResult(Result):
         return "\n".join([*lines, *(line for leak in self.leakage for line in _leak(leak))])
 
 
+@paused_collection()
 def check(
     *files: Any, format: str = "auto", columns: Mapping[str, str] | None = None, **data: Any
 ) -> CheckResult:

@@ -8,6 +8,7 @@ import numpy as np
 
 from tripleaudit.api.results import Result, Scores
 from tripleaudit.core.errors import UserError
+from tripleaudit.core.memory import paused_collection
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.readers.given import given
@@ -133,6 +134,7 @@ class ScoreResult(Result):
         return [Table("score", caption, COLUMNS, rows, notes=self.notes())]
 
 
+@paused_collection()
 def score(
     gold: Any,
     predictions: Any,

@@ -324,7 +324,8 @@ class Mapped:
         return self._lacks(row, self.layout_of(row), self.lists(row))
 
     def _lacks(self, row: dict[str, Any], layout: Layout, lists_triples: bool) -> list[str]:
-        named = [role for role in ("text", "tokens") if role in self.given] or ["text", "tokens"]
+        named: list[str] = [role for role in ("text", "tokens") if role in self.given]
+        named = named or ["text", "tokens"]
         has_text = any(self.find(row, role, layout) is not ABSENT for role in named)
         missing = [] if has_text else named[:1]
         if lists_triples:
