@@ -110,9 +110,13 @@ def log_ticks(low: float, high: float) -> list[float]:
     more than two decades.
     """
     steps = (1,) if high > 100 * low else (1, 2, 5)
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    ticks = [float(f"{step}e{decade}") for decade in decades for step in steps]
-    return [tick for tick in ticks if low <= tick <= high]
+    first = math.floor(math.log10(low))
+    last = math.ceil(math.log10(high))
+    ticks = []
+    for decade in range(first, last + 1):
+        candidates = [float(f"{step}e{decade}") for step in steps]
+        ticks += [tick for tick in candidates if low <= tick <= high]
+    return ticks
 
 
 def series(
