@@ -23,8 +23,9 @@ __all__ = ["audit", "check", "claims", "compare", "export", "load", "score", "wh
 
 
 def __getattr__(name: str) -> Any:
-    """Import a function when it is asked for; by a name that is put together, for no result
-    depends on it.
+    """Import a function when it is first used.
+
+    The module's name is composed, because no result depends on it.
     """
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -96,10 +96,7 @@ def _total(name: str) -> Metric:
 
 @scorer(metrics=[_total(name) for name in METRICS])
 def triples(relations: list[str], matching: str = "exact-string") -> Scorer:
-    """Count correct, predicted and gold triples of a sentence; the value of a sentence is its
-    own F1.
-    """
-
+    """Count correct, predicted and gold triples of a sentence; its value is its own F1."""
     plain = Verbaliser(relations)
 
     async def score(state: TaskState, target: Target) -> Score:

@@ -61,9 +61,7 @@ def chosen_code(command: str, *modules: str, files: Iterable[str | Path] = ()) -
 
 
 def described_code(command: str, registry: Registry, *names: str) -> dict[str, str]:
-    """Return :func:`chosen_code` of entries of a registry (all without ``names``), and the
-    digest of their fields.
-    """
+    """Return :func:`chosen_code` of entries, by default all, with the digest of their fields."""
     entries = [registry.need(name) for name in names or registry]
     modules = sorted({entry.module for entry in entries if not entry.file})
     files = sorted({entry.file for entry in entries if entry.file})
@@ -98,9 +96,7 @@ def _qualified_name(value: object) -> str:
 
 
 def extractor_code(command: str, extractor: str) -> dict[str, str]:
-    """Return :func:`chosen_code` of an extractor or classifier, of all of them where
-    ``extractor`` is empty.
-    """
+    """Return :func:`chosen_code` of an extractor or classifier; of all if the name is empty."""
     names = [extractor] if extractor else list(EXTRACTORS)
     homes = {class_reference(name).rpartition(":")[0] for name in names}
     files = {home for home in homes if home.endswith(".py")}
@@ -111,8 +107,7 @@ def extractor_code(command: str, extractor: str) -> dict[str, str]:
 def corpus_code(
     formats: Iterable[str], corpus: RegisteredCorpus | None, split: str
 ) -> dict[str, str]:
-    """Return :func:`chosen_code` of the readers of a split, and the digest of a registered corpus's
-    description.
+    """Return :func:`chosen_code` of the readers of a split, and a registered corpus's digest.
 
     Args:
         formats: formats of a study's own files; empty while a format is not known yet, so that it
@@ -157,17 +152,14 @@ def _content_digest(file: Path, size: int, changed: int) -> str:
 
 
 def export_study_folder(folder: str) -> None:
-    """Let jobs keep digests of the files that they write into a study's folder
-    (:mod:`tripleaudit.core.outputs`).
-    """
+    """Let jobs record digests of files in a study's folder (:mod:`tripleaudit.core.outputs`)."""
     os.environ[VARIABLE] = folder
 
 
 def export_environment(
     library: Path | None, gpu: str | int, share: int = 1, offline: bool = False
 ) -> None:
-    """Let every job, on this machine or a cluster node, find this interpreter, this package and the
-    study's device.
+    """Let jobs on any machine find this interpreter, this package and the study's device.
 
     ``library`` is the folder that the package is imported from, None where it is installed. Where a
     job runs does not decide what it computes, so the device is no parameter that would rerun it.

@@ -1,5 +1,4 @@
-"""Steps that only rules of the workflow call: functions of the package whose options follow from
-their signatures.
+"""Steps that only rules call: functions whose options follow from their signatures.
 
 ``--name VALUE`` for each parameter, several values for a sequence, JSON for a mapping, a switch for
 a truth value, and for a dataclass all that its fields are.
@@ -20,9 +19,7 @@ LOG_FORMAT = "%(asctime)s %(levelname)s %(message)s"
 
 
 class Step(NamedTuple):
-    """Where the function of a step is found, ``module:function`` within the package, and what it
-    does.
-    """
+    """A step: its function as ``module:function`` within the package, and its description."""
 
     function: str
     help: str
@@ -92,9 +89,7 @@ STEPS = {
 
 
 def add_step(parser: argparse.ArgumentParser, reference: str) -> None:
-    """Give a parser the options of a step, ``module:function`` within the package, and its
-    function to run.
-    """
+    """Give a parser the options of a step's function, ``module:function``, and run it."""
     module, _, name = reference.partition(":")
     function: Callable[..., Any] = getattr(importlib.import_module(f"{__package__}.{module}"), name)
     groups = {name: _parameters(one.annotation) for name, one in _parameters(function).items()}

@@ -44,9 +44,7 @@ def findings_of(folder: Path) -> Iterator[str]:
 
 
 def warnings_of(folder: Path) -> Iterator[str]:
-    """Yield a line for each system of a study that has no scores, and for each with unread
-    answers.
-    """
+    """Yield a line for each system of a study without scores or with unread answers."""
     yield from (f"warning: {failure}" for failure in failures(folder))
     for fact in _system_facts(folder):
         unread = fact.get("unreadable", 0) + fact.get("truncated", 0)

@@ -1,3 +1,4 @@
-"""What the commands score, audit, check and compare do as functions of Python; a command prints
-what one returns.
+"""Python functions behind the commands score, audit, check and compare.
+
+A command prints what the function of its name returns.
 """

@@ -1,6 +1,4 @@
-"""What the functions of Python return: attributes, JSON as the commands print it, a data frame,
-and HTML.
-"""
+"""Results of the Python functions: attributes, JSON, data frames and HTML."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,9 +24,7 @@ class Result(BaseModel):
     """Of the data frame, where it may have no rows."""
 
     def __dir__(self) -> list[str]:
-        """Return the names that a notebook completes: those of results, without those of
-        pydantic.
-        """
+        """Return the names to complete in a notebook, without those of pydantic."""
         own = {
             name for kind in type(self).__mro__ if issubclass(kind, Result) for name in vars(kind)
         }
@@ -85,9 +81,7 @@ class Result(BaseModel):
         ]
 
     def to_frame(self) -> "pandas.DataFrame":
-        """Return a data frame of pandas, which has to be installed; shares and scores are
-        fractions.
-        """
+        """Return a pandas data frame, which requires pandas; shares and scores are fractions."""
         import pandas
 
         return pandas.DataFrame(self.rows(), columns=self.columns)
@@ -124,9 +118,7 @@ class Scores:
     intervals: dict[str, list[float]]
 
     def row(self) -> dict[str, Any]:
-        """Return a row of a data frame; a score is missing where there is nothing that it could
-        be of.
-        """
+        """Return a row of a data frame; a score without cases is missing."""
         found: dict[str, Any] = {"sentences": self.sentences}
         for metric in METRICS:
             value = (

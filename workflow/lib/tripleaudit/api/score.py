@@ -151,8 +151,7 @@ def score(
     bootstrap: int = 1000,
     seed: int = 0,
 ) -> ScoreResult:
-    """Score predicted triples against gold triples, in all and by relation, cardinality and
-    stratum.
+    """Score predicted against gold triples, overall and by relation, cardinality and stratum.
 
     Args:
         gold: a path to a corpus of any format or to stored predictions with ``truth``; a data

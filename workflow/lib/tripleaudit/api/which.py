@@ -1,6 +1,4 @@
-"""Which of several models extracts the gold triples best: language models and prediction files
-in one ranked table.
-"""
+"""Ranking of models, language models and prediction files, by the gold triples they extract."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -91,9 +89,7 @@ class WhichResult(Result):
 
     @property
     def best(self) -> Ranked | None:
-        """The model with the greatest F1, whether or not its lead is shown; None if nothing
-        could be scored.
-        """
+        """The model with the greatest F1, significant or not; None without scores."""
         return next((row for row in self.ranked if row.scores and not row.mostly_unread), None)
 
     @property
@@ -277,9 +273,7 @@ def _name_and_url(model: str) -> tuple[str, str]:
 def _relations(
     sentences: Sequence[Sentence], relations: Mapping[str, str] | Sequence[str] | None
 ) -> dict[str, str]:
-    """Return the relations that models are given, with their descriptions: those of the gold
-    triples by default.
-    """
+    """Return the relations that models are given, with descriptions; by default the gold ones."""
     from tripleaudit.systems.test_set import named_relations
 
     if relations is None:
@@ -341,9 +335,7 @@ def _rank(
     bootstrap: int,
     seed: int,
 ) -> list[Ranked]:
-    """Return the rows by F1 with the difference to the best one; models without a rank come
-    last.
-    """
+    """Return rows by F1 with the difference to the best; models without a rank come last."""
     f1 = {row.name: row.scores.f1 for row in rows if row.scores}
     scored = sorted(
         (row for row in rows if row.scores),

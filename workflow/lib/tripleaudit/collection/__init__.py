@@ -1,3 +1,1 @@
-"""Triples of large text collections: blocks of texts, their extraction, one manifest, and what
-it costs.
-"""
+"""Triples of large text collections: blocks of texts, extraction, manifest and costs."""

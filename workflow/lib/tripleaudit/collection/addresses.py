@@ -1,6 +1,4 @@
-"""Where the texts of a collection lie: paths of this machine, or addresses of a store that
-pyarrow or fsspec reads.
-"""
+"""Locations of collections: paths of this machine, or addresses of pyarrow or fsspec stores."""
 
 import functools
 import glob
@@ -41,8 +39,7 @@ DENIED = re.compile(
 
 @dataclass(frozen=True)
 class TextFile:
-    """A file of a collection; ``size`` and ``changed`` say whether it may have changed since it was
-    last read.
+    """A file of a collection; ``size`` and ``changed`` tell whether it may have changed.
 
     Attributes:
         name: as the collection names it, which is the ``source`` of its rows.
@@ -56,9 +53,7 @@ class TextFile:
 
 
 def kind(path: str) -> str | None:
-    """Return what the ending of a name says that a file holds: ``text``, ``json``, ``csv``,
-    ``parquet`` or None.
-    """
+    """Return the kind of a file by its suffix: ``text``, ``json``, ``csv``, ``parquet`` or None."""
     suffixes = Path(path).suffixes
     inner = suffixes[:-1] if suffixes and suffixes[-1].lower() in PACKED else suffixes
     found = KINDS.get(inner[-1].lower()) if inner else None
@@ -98,9 +93,7 @@ def store(address: str) -> tuple[Any, str]:
 
 @contextmanager
 def explained(location: str) -> Iterator[None]:
-    """Turn what a store says when it cannot be read or written into one sentence that names the
-    location.
-    """
+    """Turn errors of a store into one sentence that names the location."""
     try:
         yield
     except UserError:

@@ -1,6 +1,4 @@
-"""From the files of a collection to finished blocks and a manifest: in one command, or divided
-among jobs.
-"""
+"""From the files of a collection to finished blocks and a manifest, in one or many jobs."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -105,8 +103,9 @@ def run_collection(
 
 
 def divide_collection(entries: Sequence[str], reading: Reading, target: Target) -> dict[str, Any]:
-    """Divide the files of a collection into blocks; return file name -> size, time of change and
-    blocks.
+    """Divide files of a collection into blocks.
+
+    Returns file name -> size, time of change and blocks.
 
     Files that have not changed since the last division are not read again.
 
@@ -176,8 +175,7 @@ def extract_part(
 def finish_collection(
     collection: Collection, division: Mapping[str, Any], finished: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Write the manifest of a collection whose blocks are all there, and remove other blocks;
-    return the manifest.
+    """Write the manifest of a complete collection, remove other blocks, return the manifest.
 
     Args:
         finished: what is known of the blocks; by default they are read.
@@ -253,9 +251,7 @@ def model_names(models: pipeline.Models) -> dict[str, str | None]:
 def divide_files(
     files: Sequence[TextFile], reading: Reading, known: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return name -> size, time of change and blocks of all files; only those that may have
-    changed are read.
-    """
+    """Return name -> size, time of change and blocks; only files that may have changed are read."""
     division = {}
     for file in files:
         version = {"size": file.size, "changed": file.changed, "version": digest(asdict(reading))}

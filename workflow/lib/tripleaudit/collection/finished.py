@@ -1,5 +1,4 @@
-"""What a collection is made into: one Parquet file for each block, with the facts about it inside,
-and one manifest.
+"""A finished collection: one Parquet file with facts for each block, and one manifest.
 
 The name of a block's file follows from its location, its content and the settings, and the file
 appears whole or not at all. So a block is finished if its file is there, and made twice it is the
@@ -98,8 +97,7 @@ class Target:
 
 
 def block_name(block: Block, settings: Mapping[str, Any]) -> str:
-    """Return the name of a block's file without ending: file, first row, and what decides the
-    content.
+    """Return the name of a block's file without suffix: file, first row and content key.
 
     At which byte it begins does not, and would change with the length of any line before it.
     """
@@ -206,9 +204,7 @@ def write_manifest(
     settings: Mapping[str, Any],
     **more: Any,
 ) -> dict[str, Any]:
-    """Write the manifest of a finished collection: its blocks with their digests, and the sums
-    of the facts.
-    """
+    """Write the manifest of a finished collection: digests of blocks and sums of their facts."""
     sums: dict[str, Counter] = {key: Counter() for key in SUMS}
     for facts in blocks:
         for key, counter in sums.items():

@@ -28,8 +28,7 @@ COUNTED = ("sentences", "let_through", "cut", "with_triples", "triples")
 
 @dataclass
 class System:
-    """A system that extracts instead of a trained extractor, as an entry under ``systems`` of a
-    study.
+    """A system that extracts in place of a trained extractor, an entry of ``systems``.
 
     Attributes:
         name: of the system.
@@ -59,8 +58,7 @@ class System:
     def extract(
         self, texts: Sequence[str], batch_size: int, ids: Sequence[str], known: object
     ) -> list[Sentence]:
-        """Return sentences with the triples that the system says of them; equal texts are queried
-        about once.
+        """Return sentences with the system's triples; equal texts are queried once.
 
         Raises:
             UserError: the system does not answer all of them.

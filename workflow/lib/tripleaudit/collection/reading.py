@@ -1,5 +1,4 @@
-"""Blocks of a collection: runs of equally many rows of one file, each found, read, extracted,
-written and kept alone.
+"""Blocks of a collection: runs of equally many rows of a file, each processed alone.
 
 A block never holds rows of two files and always begins at a multiple of its size, so that a file
 that is added or changed alters no block of another one, and one that grew only its last. Files are
@@ -163,8 +162,7 @@ class _Rows:
                 )
 
     def sentences(self, block: Block, found: Iterable[tuple[bytes, Row]]) -> Sentences:
-        """Return the sentences of a block, of whose rows the first ones that are left out are named
-        in the log.
+        """Return the sentences of a block; the first rows that are left out are logged.
 
         Raises:
             UserError: a row is broken, and broken rows are not left out; or the file has changed.
@@ -201,9 +199,7 @@ class _Rows:
         return Sentences(block, lines, counts)
 
     def _lines(self, stream: BinaryIO) -> Iterator[tuple[bytes, bytes | None]]:
-        """Yield lines twice as they are; of one that is too long to be looked at its digest and
-        None.
-        """
+        """Yield lines twice as they are; for a line that is too long, its digest and None."""
         limit = 4 * self.reading.max_chars + OVERHEAD
         while line := stream.readline(limit):
             if line.endswith(b"\n") or len(line) < limit:

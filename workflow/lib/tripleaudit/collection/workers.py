@@ -1,5 +1,6 @@
-"""Worker processes of one machine, each with the models. A process that dies leaves the finished
-blocks.
+"""Worker processes of one machine, each with the models.
+
+A process that dies leaves the finished blocks.
 """
 
 import multiprocessing

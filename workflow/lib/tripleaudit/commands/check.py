@@ -1,6 +1,4 @@
-"""``tripleaudit check``: what is in corpus files, what is suspicious about them, and what their
-splits share.
-"""
+"""``tripleaudit check``: content of corpus files, suspicious entries, and shared sentences."""
 
 import argparse
 from pathlib import Path

@@ -1,6 +1,4 @@
-"""`tripleaudit config-reference`: every key of a study's configuration, from its models, as
-Markdown.
-"""
+"""`tripleaudit config-reference`: Markdown of all keys of a study's configuration."""
 
 import argparse
 from collections.abc import Iterator
@@ -40,9 +38,7 @@ TYPES = {
 
 
 def reference() -> Iterator[str]:
-    """Yield Markdown: links to the sections, then a table for each with a row a key: name, type,
-    default, meaning.
-    """
+    """Yield Markdown: links to the sections, then a table of the keys of each."""
     from tripleaudit.study.config.study import load_schema
 
     schema = load_schema()

@@ -1,6 +1,4 @@
-"""``tripleaudit fetch``: a model or raw file from its source, verified and complete, or not at
-all.
-"""
+"""``tripleaudit fetch``: fetch a model or raw file, verified and complete, or not at all."""
 
 import argparse
 

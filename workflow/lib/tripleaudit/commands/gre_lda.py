@@ -1,6 +1,4 @@
-"""``tripleaudit gre-lda``: train the topic model of the topical similarity score on the texts of
-a data set.
-"""
+"""``tripleaudit gre-lda``: train the topic model of the topical similarity score."""
 
 import argparse
 

@@ -165,9 +165,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> None:
-    """Refuse options that do not go together, and a threshold that is none, before anything is
-    read.
-    """
+    """Refuse conflicting options and invalid thresholds before anything is read."""
     from tripleaudit.core.errors import UserError
     from tripleaudit.grescores.similarity import Matching
 

@@ -1,6 +1,4 @@
-"""``tripleaudit prepare``: one split of a corpus as the project's JSON lines, with a report of
-what was found.
-"""
+"""``tripleaudit prepare``: write one split of a corpus as JSON lines, with a report."""
 
 import argparse
 

@@ -1,6 +1,4 @@
-"""``tripleaudit relations``: a map from the relations that a system says to the corpus's, for
-people to look at.
-"""
+"""``tripleaudit relations``: propose a map from a system's relations to the corpus's."""
 
 import argparse
 from collections.abc import Sequence
@@ -70,9 +68,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _yaml(found: "Sequence[Proposed]", known: Sequence[str]) -> str:
-    """Return the map with what speaks for each name behind it; names without a guess stand in
-    comments.
-    """
+    """Return the map with the reasons for each name; names without a guess are comments."""
     from tripleaudit.tables.render.escape import clean
 
     lines = [

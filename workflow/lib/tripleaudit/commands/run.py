@@ -1,6 +1,4 @@
-"""``tripleaudit run``: a study through the workflow that ships with the package, in the current
-folder.
-"""
+"""``tripleaudit run``: run a study through the shipped workflow, in the current folder."""
 
 import argparse
 import importlib.util
@@ -99,8 +97,9 @@ def _report_failures(study: Path) -> bool:
 
 
 def _with_profiles(given: list[str]) -> list[str]:
-    """Return the options, of ``--option=value`` two where it matters, with the folders of
-    shipped profiles by name.
+    """Return the options with the folders of shipped profiles in place of their names.
+
+    An option ``--option=value`` is split in two where needed.
     """
     from tripleaudit.core.errors import UserError, hint
     from tripleaudit.core.shipped import PROJECT
@@ -130,8 +129,9 @@ def _with_profiles(given: list[str]) -> list[str]:
 
 
 def _check_plugins(options: list[str]) -> None:
-    """Refuse an executor or a storage whose plugin is not installed, which Snakemake answers
-    with all its usage.
+    """Refuse an executor or a storage whose plugin is not installed.
+
+    Snakemake would print its whole usage.
     """
     from tripleaudit.core.errors import UserError
 

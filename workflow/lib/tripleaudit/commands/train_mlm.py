@@ -1,6 +1,4 @@
-"""``tripleaudit train-mlm``: give an encoder a masked-LM head, trained on a study's own training
-text.
-"""
+"""``tripleaudit train-mlm``: train a masked-LM head of an encoder on a study's texts."""
 
 import argparse
 from pathlib import Path

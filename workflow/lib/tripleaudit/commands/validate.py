@@ -1,6 +1,4 @@
-"""``tripleaudit validate``: everything that is wrong with a study, before anything runs, or what
-the study is.
-"""
+"""``tripleaudit validate``: report all problems of a study, or its contents if there are none."""
 
 import argparse
 from collections.abc import Iterator

@@ -1,3 +1,1 @@
-"""The machine under a job: devices, locks, memory, storage and progress; nothing here can alter
-a result.
-"""
+"""Infrastructure: files, errors, settings, plugins, devices, locks, memory and progress."""

@@ -1,6 +1,4 @@
-"""What the options of several commands share: numbers in a range, how corpora are read, files to
-write.
-"""
+"""Options that several commands share: numbers in a range, corpus formats, output files."""
 
 import argparse
 import itertools
@@ -31,8 +29,9 @@ OUTPUTS = (
 
 @dataclass(frozen=True)
 class Real:
-    """The ``type`` of an option that takes a number from ``low`` to ``high``; with ``open``,
-    above ``low``.
+    """The ``type`` of an option for a number from ``low`` to ``high``.
+
+    ``open`` excludes ``low``.
     """
 
     low: float = 0
@@ -62,8 +61,10 @@ class Whole(Real):
 
 
 def options_of(values: Mapping[str, Any]) -> list[str]:
-    """Return options as a command line has them, by their names without dashes: a switch for True, one for each item of
-    a list, none for None and False."""
+    """Return options as command-line arguments, by their names without dashes.
+
+    True gives a switch, a list one option for each item, None and False give nothing.
+    """
     each = [
         (f"--{name}", one)
         for name, of in values.items()
@@ -82,8 +83,7 @@ SHARE, POSITIVE, MONEY = Real(0, 1), Real(open=True), Real()
 
 
 def add_settings(parser: argparse.ArgumentParser, section: "type[Section]", **options: str) -> None:
-    """Add options for keys of a section of the configuration, with their defaults and what they
-    mean.
+    """Add options for keys of a configuration section, with their defaults and descriptions.
 
     Args:
         options: key -> option; a switch turns round what its key is by default.

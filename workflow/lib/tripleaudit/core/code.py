@@ -1,5 +1,4 @@
-"""Digests of the code behind a result: the modules of the package that a command imports, and the
-data they read.
+"""Digests of the code behind a result: imported modules of the package and their data files.
 
 The digest of a module is taken of its syntax tree without comments, docstrings, help texts and
 messages of ``UserError``, which change no result. A module lists the data files that it reads in
@@ -100,9 +99,7 @@ def digest_of(*modules: str, files: Iterable[str | Path] = ()) -> str:
 
 
 def importers(name: str, module: str) -> set[str]:
-    """Return the files behind a module that import a name of the package, such as
-    ``tables.spec.TABLES``.
-    """
+    """Return the files behind a module that import a name, such as ``tables.spec.TABLES``."""
     files = _closure(module_file(module))
     return {
         _display_name(path, ROOT) for path in files if f"{PACKAGE}.{name}" in _source(path).imports
@@ -294,9 +291,7 @@ class _RemovePrinted(ast.NodeTransformer):
 
 @cache
 def _parsed_files() -> dict[str, Source]:
-    """Return the sources parsed so far, by content; they are stored next to the compiled
-    modules.
-    """
+    """Return the parsed sources by content; they are stored next to the compiled modules."""
     version = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
     file = ROOT / "__pycache__" / f"code-{version}.json"
     parsed: dict[str, Source] = {}

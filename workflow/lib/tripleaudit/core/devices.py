@@ -1,5 +1,4 @@
-"""GPUs of one machine, shared by the jobs of a study: each job locks its devices before it uses
-CUDA.
+"""GPUs of one machine, shared by the jobs of a study; each job locks its devices.
 
 Snakemake counts GPUs but does not hand them out. A lock is a file of the user's own in the
 temporary folder; the kernel frees it when the process ends, however that happens.
@@ -78,8 +77,9 @@ def gpu_slot(wanted: str = "auto", count: int = 1) -> Iterator[list[str]]:
 
 
 def choose_late() -> None:
-    """Let PyTorch ask the driver whether there are GPUs: asked through CUDA, it chooses one once
-    and for all.
+    """Let PyTorch ask the driver whether there are GPUs.
+
+    Asked through CUDA, it would choose a device once and for all.
     """
     os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
 
@@ -102,8 +102,7 @@ def policy(wanted: str, resource: int) -> str:
 
 
 def devices() -> list[str] | None:
-    """Return the GPUs that this process may use, as ``CUDA_VISIBLE_DEVICES`` names them, without
-    importing torch.
+    """Return the usable GPUs as ``CUDA_VISIBLE_DEVICES`` names them, without importing torch.
 
     None means that nothing is known about any; a job of SLURM that was given no GPU may use none of
     those it can see.
@@ -115,9 +114,7 @@ def devices() -> list[str] | None:
 
 
 def installed() -> list[str]:
-    """Return the NVIDIA GPUs of this machine: their numbers, or the identifiers of their slices
-    (MIG).
-    """
+    """Return the NVIDIA GPUs of this machine: numbers, or identifiers of their slices (MIG)."""
     try:
         listed = subprocess.run(
             ["nvidia-smi", "-L"], capture_output=True, text=True, timeout=30, check=True
@@ -129,9 +126,7 @@ def installed() -> list[str]:
 
 
 def _named(text: str) -> list[str]:
-    """Read a list such as ``0,2`` or ``GPU-a,GPU-b``; like CUDA, stop at the first name that is
-    no device.
-    """
+    """Read a list such as ``0,2`` or ``GPU-a,GPU-b``; like CUDA, stop at the first unknown name."""
     names = []
     for name in text.split(","):
         name = name.strip()
@@ -185,8 +180,7 @@ def _parts(folder: Path, name: str, count: int) -> contextlib.ExitStack | None:
 
 
 def lock_folder() -> Path:
-    """Return the folder of the locks, made if needed: one for each user, and one for each job of a
-    scheduler.
+    """Return the folder of locks, one for each user or scheduler job; create it if needed.
 
     Raises:
         UserError: it belongs to somebody else.

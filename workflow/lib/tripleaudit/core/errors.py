@@ -20,9 +20,7 @@ class UserError(Exception):
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of what an error of a library says, or its kind where it says
-    nothing.
-    """
+    """Return the first line of a library's error, or its type if it has no message."""
     return next(
         (line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__
     )

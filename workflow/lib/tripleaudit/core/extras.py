@@ -1,6 +1,4 @@
-"""What an installation may lack: which extra of the package brings a module, and the one command
-that installs it.
-"""
+"""Optional dependencies: which extra brings a module, and the command that installs it."""
 
 import importlib.metadata
 import importlib.util
@@ -34,9 +32,7 @@ EXTRA = re.compile(r"tripleaudit\[([\w,]+)\][^;]*;.*extra == ['\"](\w+)['\"]")
 
 
 def extras_by_module() -> dict[str, list[str]]:
-    """Return ``{module: extras that bring it}`` by the installed package's own metadata,
-    directly named ones first.
-    """
+    """Return ``{module: extras that bring it}`` by the package's metadata, direct ones first."""
     found: dict[str, list[str]] = defaultdict(list)
     for requirement in importlib.metadata.requires("tripleaudit") or ():
         match = re.match(r"([\w.-]+)[^;]*;.*extra == ['\"](\w+)['\"]", requirement)
@@ -65,9 +61,7 @@ def missing(extra: str) -> list[str]:
 
 
 def advice(missing: ModuleNotFoundError, command: str) -> str | None:
-    """Return the sentence that says how to install what a command lacks; None for a module that
-    no extra brings.
-    """
+    """Return how to install a missing module; None if no extra brings it."""
     try:
         extras = extras_by_module().get((missing.name or "").partition(".")[0])
     except importlib.metadata.PackageNotFoundError:

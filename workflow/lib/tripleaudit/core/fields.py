@@ -1,5 +1,4 @@
-"""Typed settings: the base of every section of a study, the kinds of values they hold, and what is
-wrong with one.
+"""Typed settings: the base class of a study's sections, kinds of values, and their errors.
 
 A setting is written once, as an annotated field with its range and, as the string below it, its
 description; from there come its check before anything runs, its check in the job, the JSON schema
@@ -76,9 +75,7 @@ class Section(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _read_exponents(cls, values: Any) -> Any:
-        """Read numbers such as ``3e-4``, which YAML 1.1 takes for text, where a key expects a
-        number.
-        """
+        """Read numbers such as ``3e-4``, which YAML 1.1 takes for text, as numbers."""
         if not isinstance(values, Mapping):
             return values
         numbers = {
@@ -105,9 +102,7 @@ class Section(BaseModel):
 
     @classmethod
     def tried(cls, values: Mapping[str, Any], where: str) -> tuple[Self | None, list[str]]:
-        """Return the settings, None if they cannot be made, and the sentences that
-        :meth:`checked` raises.
-        """
+        """Return the settings, None if invalid, and the sentences that :meth:`checked` raises."""
         try:
             made = cls.model_validate(dict(values))
         except ValidationError as error:
@@ -116,9 +111,7 @@ class Section(BaseModel):
 
     @classmethod
     def trusted(cls, values: Mapping[str, Any]) -> Self:
-        """Return settings that were checked before, lists as the tuples that fields ask for,
-        without other keys.
-        """
+        """Return settings that were validated before, lists as tuples, without unknown keys."""
         known = {field.alias or name: field.metadata for name, field in cls.model_fields.items()}
         made = (
             (key, tuple(each) if isinstance(each, list) and AsTuple in known.get(key, ()) else each)
@@ -127,9 +120,7 @@ class Section(BaseModel):
         return cls.model_construct(**dict(made))
 
     def contradictions(self) -> Iterator[str]:
-        """Yield the key and a sentence for each setting that fits its range but not another
-        setting.
-        """
+        """Yield key and sentence for each setting that contradicts another setting."""
         yield from ()
 
     @classmethod
@@ -144,9 +135,7 @@ class Section(BaseModel):
 
     @classmethod
     def meanings(cls) -> dict[str, str]:
-        """Return the string below each field: read when help or a reference asks, because that
-        takes its time.
-        """
+        """Return the string below each field; parsed only when help or a reference needs it."""
         found = {}
         for section in (base for base in reversed(cls.__mro__) if issubclass(base, Section)):
             with contextlib.suppress(OSError):  # made of other sections, it has no source

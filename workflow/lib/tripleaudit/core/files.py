@@ -29,8 +29,7 @@ MANIFEST = "collection.json"  # lists the blocks of a text collection, which are
 
 @contextlib.contextmanager
 def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
-    """Open a temporary neighbour of ``path`` and move it over ``path`` when the block ends without
-    an error.
+    """Open a temporary file next to ``path`` and move it over ``path`` if the block succeeds.
 
     Raises:
         UserError: the disk is full or the folder cannot be written.
@@ -136,16 +135,12 @@ def read_jsonl(
 
 
 def is_collection(path: str | Path) -> bool:
-    """Whether ``path`` is the folder of a finished text collection, whose blocks are read as one
-    file.
-    """
+    """Return whether ``path`` is the folder of a finished collection, read as one file."""
     return (Path(path) / MANIFEST).is_file()
 
 
 def plain_row(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row of a block as a prediction, without the gate's score and the types that it
-    does not have.
-    """
+    """Return a row of a block as a prediction, without missing gate score and types."""
     for triple in row["triples"]:
         for span in (triple["subject"], triple["object"]):
             if span.get("type", "") is None:
@@ -257,8 +252,7 @@ def reading_else_as(encoding: str | None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def open_text(path: str | Path) -> Iterator[IO[str]]:
-    """Open a text file for reading: UTF-8 or UTF-16, with or without a byte-order mark, also
-    through gzip or zstd.
+    """Open a text file: UTF-8 or UTF-16, with or without byte-order mark, also gzip or zstd.
 
     Line ends are left as they are (universal newlines off), because offsets depend on them.
 

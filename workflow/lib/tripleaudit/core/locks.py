@@ -57,17 +57,13 @@ def waiting_lock(path: Path) -> Iterator[None]:
 
 
 def try_lock(path: Path) -> FileLock | None:
-    """Return the lock of a file if nobody else holds it; where the file system has no locks, it
-    is always granted.
-    """
+    """Return the lock of a file if it is free; always granted without support for locks."""
     lock = FileLock(path, timeout=0, thread_local=False)
     return lock if taken(lock) else None
 
 
 def taken(lock: FileLock) -> bool:
-    """Take a lock if nobody else holds it; where the file system has no locks, it counts as
-    taken.
-    """
+    """Take a lock if it is free; without support for locks it counts as taken."""
     try:
         lock.acquire()
     except Timeout:

@@ -1,6 +1,4 @@
-"""Main memory and a GPU's: how freed blocks are kept, and what to try when it runs out. Imports
-no torch.
-"""
+"""Main memory and GPU memory: keeping freed blocks, and advice when it runs out; no torch."""
 
 import contextlib
 import ctypes
@@ -44,8 +42,7 @@ def paused_collection() -> Iterator[None]:
 
 
 def peak_mb(children: bool = False) -> float:
-    """Return the most memory in MB (10^6 bytes) that this process, or the largest of its ended
-    children, had at once.
+    """Return the peak memory in MB (10^6 bytes) of this process or its largest ended child.
 
     Args:
         children: ask about ended children.
@@ -59,8 +56,7 @@ def peak_mb(children: bool = False) -> float:
 
 
 def keep_freed_memory() -> bool:
-    """Keep freed blocks in the process; False where the C library is another one or the user has
-    set its behaviour.
+    """Keep freed blocks in the process; return False if the C library or the user forbids it.
 
     By default glibc gives large blocks back at once, and the system clears their pages again for
     each of the same temporaries of a training step: up to a tenth of it. The process stays as large
@@ -76,8 +72,7 @@ def keep_freed_memory() -> bool:
 def out_of_memory_advice(
     what: str, setting: str, batch_size: int | None, *, keep: bool = False
 ) -> Iterator[None]:
-    """Turn running out of memory inside the block into a :class:`UserError` that names what to
-    change.
+    """Turn running out of memory inside the block into a :class:`UserError` with advice.
 
     Args:
         what: is being done, such as ``training``.

@@ -1,5 +1,4 @@
-"""Python from anywhere: a file by its path, ``module:name``, an installed entry point; each failure
-is one sentence.
+"""Python code from files, ``module:name`` references and entry points; errors are sentences.
 
 What such a file holds decides results and counts with them; how it is found does not.
 """
@@ -95,9 +94,7 @@ def entry_point(name: str, group: str) -> ModuleType:
 
 @contextlib.contextmanager
 def _explained(what: str, file: Path | None = None) -> Iterator[None]:
-    """Turn whatever an import raises into one sentence, with the line of ``file`` where it
-    happened.
-    """
+    """Turn errors of an import into one sentence, with the line of ``file``."""
     try:
         yield
     except UserError:

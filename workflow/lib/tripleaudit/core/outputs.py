@@ -1,5 +1,4 @@
-"""Published files of a study: the latest job alone publishes, and a digest of every file is kept
-for verification.
+"""Outputs of a study: only the latest job publishes, and every file's digest is recorded.
 
 The workflow names the study's folder in ``TRIPLEAUDIT_STUDY_FOLDER``. Its jobs keep two hidden
 folders there:
@@ -49,8 +48,7 @@ class Record(NamedTuple):
 
 
 def claim(outputs: str, content: str | None = None) -> None:
-    """Become the job that publishes some outputs; an older job for the same ones publishes nothing
-    from now on.
+    """Claim outputs for this job; an older job for the same outputs no longer publishes.
 
     Without a study's folder in the environment there is nothing to claim.
 
@@ -70,9 +68,7 @@ def claim(outputs: str, content: str | None = None) -> None:
 
 
 def claim_options(command: str, options: Mapping[str, Any]) -> None:
-    """Claim the outputs that the options of a command name; a training claims its own, with what
-    decides them.
-    """
+    """Claim the outputs that the options of a command name; a training claims its own."""
     names = {
         name: str(options[name])
         for name in options
@@ -216,8 +212,9 @@ def _study_folder(folder: Path) -> Path | None:
 
 
 def _record_file(folder: Path, path: Path) -> Path | None:
-    """Return where the digest of a file lies; None for files outside the study, hidden files and
-    checkpoints.
+    """Return the location of a file's digest.
+
+    None for files outside the study, hidden files and checkpoints.
     """
     try:
         name = path.absolute().relative_to(folder.absolute())
@@ -242,9 +239,7 @@ def _read(file: Path) -> str | None:
 
 
 def _write(file: Path, text: Any) -> None:
-    """Write a small file whole; a folder that cannot be written is reported by the job's own
-    files.
-    """
+    """Write a small file at once; the job's own files report a folder that cannot be written."""
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(

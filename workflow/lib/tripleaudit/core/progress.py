@@ -1,5 +1,4 @@
-"""Lines in the log that say how far a long job is: done of all, rate, time left. At most one each
-``EVERY`` seconds.
+"""Progress of long jobs in the log: done of all, rate, time left; once in ``EVERY`` seconds.
 
 A timer writes them, so that a slow step is reported as well as many quick ones.
 """
@@ -20,8 +19,7 @@ Item = TypeVar("Item")
 
 @dataclass
 class Progress:
-    """Counts what a block has done and reports it while the block runs; nothing is said about quick
-    ones.
+    """Counts the work of a block and reports it while it runs; short blocks report nothing.
 
     with Progress("predicting", 1000, "sentences") as progress:
         ...

@@ -1,6 +1,4 @@
-"""Where a result comes from: code, inputs, settings, versions, device and times, as one JSON
-object.
-"""
+"""Provenance of a result: code, inputs, settings, versions, device and times, as JSON."""
 
 import hashlib
 import importlib.metadata
@@ -26,9 +24,7 @@ def digest(value: Any) -> str:
 
 
 def git_state(folder: Path | None = None) -> dict[str, Any] | None:
-    """Return commit and cleanliness of the checkout that the package lies in, or None outside of
-    one.
-    """
+    """Return commit and cleanliness of the package's checkout; None outside of one."""
     folder = folder or Path(__file__).resolve().parent
     try:
         commit = _git(folder, "rev-parse", "HEAD")

@@ -1,5 +1,4 @@
-"""Files that ship with the project: data inside the package; workflow, studies and the demo's
-corpus next to it.
+"""Shipped files: data in the package; workflow, studies and demo corpus next to it.
 
 In a checkout the latter lie where their names say; an installed wheel carries them inside the
 package, in ``project``.
@@ -15,8 +14,7 @@ PROJECT = PACKAGE / "project" if (PACKAGE / "project").is_dir() else PACKAGE.par
 
 
 def shipped(path: str | Path) -> str:
-    """Return ``path`` if it exists from here, else the file of that name that ships with the
-    project, else ``path``.
+    """Return ``path`` if it exists, else the shipped file of that name, else ``path``.
 
     A study may run in any folder (installed, as a Snakemake module, or with ``--directory``); files
     under ``resources/`` are then taken from the project itself: ``resources/prompts/closed.yaml``
@@ -31,9 +29,7 @@ def shipped(path: str | Path) -> str:
 
 
 def study_file(name: str | Path) -> str:
-    """Return the file of a study, given as a path or by the name of one that ships with the
-    project (``webnlg``).
-    """
+    """Return the file of a study, given as a path or as the name of a shipped one (``webnlg``)."""
     given, found = Path(name), shipped(name)
     if not Path(found).exists() and given.name == str(name):
         own = PROJECT / "config" / f"{'config' if name == DEMO else name}.yaml"

@@ -1,6 +1,4 @@
-"""Disks that are full and folders that cannot be written: recognised wherever they come up, said
-in one sentence.
-"""
+"""Full disks and folders that cannot be written, reported in one sentence."""
 
 import contextlib
 import errno
@@ -57,9 +55,7 @@ def sentence(error: BaseException, path: str | Path | None = None) -> str | None
 
 @contextlib.contextmanager
 def explained(path: str | Path | None = None) -> Iterator[None]:
-    """Turn an error about storage inside the block, while ``path`` is written, into a
-    :class:`UserError`.
-    """
+    """Turn storage errors while ``path`` is written into a :class:`UserError`."""
     try:
         yield
     except UserError:
@@ -103,9 +99,7 @@ def check_writable(folder: str | Path) -> None:
 
 
 def is_network_folder(folder: str | Path) -> bool:
-    """Return whether a folder lies on a file system that several machines share; False where
-    that is not known.
-    """
+    """Return whether a folder is on a shared file system; False if unknown."""
     mounts = Path("/proc/mounts")
     if not mounts.is_file():
         return False

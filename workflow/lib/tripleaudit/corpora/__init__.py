@@ -1,3 +1,1 @@
-"""Sentences, triples and spans; readers of every upstream format; the project's JSON-lines
-store.
-"""
+"""Sentences, triples and spans; readers of upstream formats; the JSON-lines store."""

@@ -1,5 +1,4 @@
-"""From what a file says to sentences with spans: locating entities, removing duplicates, counting
-everything.
+"""From rows of a file to sentences with spans: entities located, duplicates removed, counted.
 
 Readers yield :class:`RawSentence` objects; :func:`build_corpus` alone is where spans are found,
 duplicates are removed and problems are counted, so that every format is treated alike.
@@ -47,8 +46,7 @@ BROKEN = re.compile(r"[\ufffd\ufeff]|Ã[\x80-\xbf\u0152-\u2122]|Â[\xa0-\xbf]|â
 
 
 class RawTriple(NamedTuple):
-    """A triple as a file states it; a start is a character offset, or None where the file gives
-    strings only.
+    """A triple as a file states it; a start is a character offset, None if only strings are given.
 
     Types are those of the entities, None where the file has none. ``score`` is that of a predicted
     triple.
@@ -89,8 +87,7 @@ class RawSentence:
 
 
 class LeftOut(NamedTuple):
-    """Something that a reader left out or changed; it yields it among its sentences, or notes it at
-    one of them.
+    """Something that a reader left out or changed, yielded among or noted at its sentences.
 
     Attributes:
         kind: of :data:`tripleaudit.corpora.remarks.KINDS`.
@@ -394,8 +391,9 @@ def of_relations(
     source: str,
     some_absent: bool = False,
 ) -> list[RawSentence]:
-    """Return the sentences all of whose triples have these relations, those without triples too;
-    all if none is named.
+    """Return sentences whose triples all have these relations, or all sentences if none is named.
+
+    Sentences without triples are included.
 
     Raises:
         UserError: a relation is in no triple, and not ``some_absent``, as in a small split.
@@ -434,8 +432,9 @@ def uncased(item: RawSentence) -> RawSentence:
 
 
 def plain(text: str) -> str:
-    """``text`` in lower case without accents, character by character, so that parts and whole
-    agree.
+    """Return ``text`` in lower case without accents, character by character.
+
+    Parts and whole agree.
     """
     return "".join(
         part

@@ -6,8 +6,7 @@ from typing import Any
 
 @dataclass(slots=True)
 class CorpusReport:
-    """What a corpus holds and what had to be decided about it; nothing is dropped without a number
-    here.
+    """Content of a corpus and decisions of its reader; everything dropped is counted.
 
     "Triples" are strings (subject, relation, object); a triple at several positions in a sentence
     is one triple.

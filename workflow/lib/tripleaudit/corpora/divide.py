@@ -1,5 +1,4 @@
-"""Dividing a corpus into training, validation and test sets, the same way at every run and on every
-machine.
+"""Reproducible division of a corpus into training, validation and test sets.
 
 Also zero-triple sentences of a raw corpus for a prepared data set (zero-cardinality 4, table 2):
 the prepared NYT24 and NYT29 hold sentences with triples only; NYT24* and NYT29* add sentences that
@@ -24,8 +23,7 @@ S = TypeVar("S", Sentence, RawSentence)
 def split_corpus(
     sentences: Sequence[S], parts: Mapping[str, float], seed: int = 0
 ) -> dict[str, list[S]]:
-    """Divide sentences at random into parts with these weights, such as ``{"train": 8, "valid": 1,
-    "test": 1}``.
+    """Divide sentences randomly by weights such as ``{"train": 8, "valid": 1, "test": 1}``.
 
     Sentences with the same text always share a part, so that no text is both trained and tested on;
     those with and without triples are each divided in these proportions. Each part keeps the
@@ -89,9 +87,7 @@ def split_like(
 
 
 def _fill(sizes: Sequence[int], parts: Mapping[str, float]) -> list[str]:
-    """Give each group of sentences, one after the other, to a part, so that parts end where
-    their share ends.
-    """
+    """Assign groups of sentences to parts in order, so that parts end where their share ends."""
     total, weight = sum(sizes), sum(parts.values())
     names, ends = (
         list(parts),
@@ -104,15 +100,12 @@ def _fill(sizes: Sequence[int], parts: Mapping[str, float]) -> list[str]:
 
 
 def text_key(text: str) -> str:
-    """Texts that differ in blanks, case and quotes around them (other ones in raw NYT files)
-    alone are one sentence.
-    """
+    """Return the key by which sentences are equal: without blanks, case and enclosing quotes."""
     return " ".join(text.split()).strip("\" '").casefold()
 
 
 def find_zero(positive: Iterable[str], raw: Iterable[S]) -> list[S]:
-    """Return the sentences of a raw corpus that have zero triples wherever they occur, each text
-    once.
+    """Return the sentences of a raw corpus that never have triples, each text once.
 
     Texts of ``positive`` have triples in the prepared data set; a raw sentence may occur with
     triples and without.
@@ -129,9 +122,7 @@ def find_zero(positive: Iterable[str], raw: Iterable[S]) -> list[S]:
 
 
 def deal(sentences: Sequence[S], sizes: Mapping[str, int], seed: int) -> dict[str, list[S]]:
-    """Shuffle with ``seed``, fill the sets from the last of ``sizes`` to the first, and restore
-    the order in each.
-    """
+    """Shuffle by ``seed``, fill the sets from last to first size, and restore their order."""
     order = list(range(len(sentences)))
     random.Random(seed).shuffle(order)
     chosen, at = {}, 0

@@ -39,9 +39,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """A relational triple (subject, relation, object); ``score`` in (0, 1] is set on predictions
-    only.
-    """
+    """A relational triple (subject, relation, object); predictions have a ``score`` in (0, 1]."""
 
     subject: Span
     relation: str
@@ -103,9 +101,7 @@ class Sentence:
 
 
 def misfit(text: str, start: int, end: int, expected: str) -> str:
-    """Return what is wrong with a span of a text that is to read as expected; empty where
-    nothing is.
-    """
+    """Return the problem of a span that should read as expected; empty if there is none."""
     if not 0 <= start < end <= len(text):
         return f"[{start}, {end}) is outside the text of {len(text)} characters"
     found = text[start:end]

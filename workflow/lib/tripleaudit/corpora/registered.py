@@ -1,6 +1,4 @@
-"""Making the splits of registered corpora from their raw files
-(:mod:`tripleaudit.sources.registry`).
-"""
+"""Splits of registered corpora from their raw files (:mod:`tripleaudit.sources.registry`)."""
 
 from collections.abc import Callable, Collection, Iterable
 from itertools import islice
@@ -73,8 +71,7 @@ def read_registered(
 
 
 def check_raw_file(file: RawFile, path: Path) -> None:
-    """Check a raw file against the registry: by its hash, else by its numbers of sentences and
-    triples.
+    """Validate a raw file by its hash, else by its numbers of sentences and triples.
 
     Raises:
         UserError: the file is missing or is not the registered one.
@@ -113,9 +110,7 @@ def _whole(plan: Split, read: Callable[[str], Iterable[RawSentence]]) -> list[Ra
 def _with_zero(
     entry: RegisteredCorpus, zero: Zero, split: str, read: Callable[[str], Iterable[RawSentence]]
 ) -> list[RawSentence]:
-    """The sentences of a split, and after them its share of the raw corpus's zero-triple
-    sentences.
-    """
+    """Return a split followed by its share of the raw corpus's zero-triple sentences."""
     positive = {name: _whole(plan, read) for name, plan in entry.whole.items()}
     texts = (sentence.text for members in positive.values() for sentence in members)
     found = find_zero(texts, (sentence for file in zero.files for sentence in read(file)))

@@ -1,6 +1,4 @@
-"""What reading a corpus left out or changed, in sentences: one for each kind, with its count and
-two examples.
-"""
+"""Sentences about what a reader left out or changed: one per kind, with count and examples."""
 
 import logging
 import re
@@ -87,8 +85,7 @@ def remarks(report: CorpusReport) -> dict[str, tuple[int, str]]:
 
 
 def stored_remarks(path: str | Path) -> list[str]:
-    """Return the sentences of :func:`remarks` of a report in a file, without the folders of what
-    they name.
+    """Return the sentences of :func:`remarks` of a stored report, without folders.
 
     Raises:
         UserError: it is no report.

@@ -24,8 +24,9 @@ OCCURRENCES = ("first", "all", "given")
 def find_spans(
     text: str, entity: str, *, every: bool = False
 ) -> tuple[list[tuple[int, int]], Level]:
-    """Find ``entity`` in ``text``: character spans (end exclusive) in reading order, and the level
-    they are found on.
+    """Find ``entity`` in ``text``.
+
+    Returns character spans (end exclusive) in reading order, and the level on which they are found.
 
     Args:
         text: the sentence as it is; nothing is stripped, so offsets never shift.

@@ -1,6 +1,4 @@
-"""Relations of a corpus in plain words, and back: what a language model reads of them; and names
-without spelling.
-"""
+"""Plain names of a corpus's relations for language models, and their inversion."""
 
 import re
 import unicodedata
@@ -58,9 +56,7 @@ class Verbaliser:
         return self.names.get(relation) or self.table.get(relation) or plain_name(relation)
 
     def back(self, name: str) -> str:
-        """Return the corpus's relation of a plain name (case and underscores do not matter),
-        else ``name`` itself.
-        """
+        """Return the corpus's relation of a plain name in any case, else ``name``."""
         return self._back.get(_key(name), name)
 
 
@@ -70,8 +66,7 @@ def _key(name: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def bare(text: str) -> str:
-    """Return a text without case, form of Unicode, punctuation, underscores and blanks; itself if
-    nothing is left.
+    """Return a text without case, Unicode form, punctuation and blanks; unchanged if empty.
 
     ``Work_For``, ``WORK FOR`` and ``work-for`` are one; accents, marks of vowels and symbols such
     as ``+`` stay.

@@ -65,16 +65,12 @@ def cuts_word(text: str, start: int, end: int) -> bool:
 
 
 def segment_spans(text: str) -> list[tuple[int, int]]:
-    """Return the spans of the pieces between blanks; in scripts without blanks, of each word and
-    each mark.
-    """
+    """Return spans between blanks; in scripts without blanks, of each word and each mark."""
     return list(_segments(text))
 
 
 def segments(text: str) -> list[str]:
-    """Return the texts of :func:`segment_spans`; in scripts with blanks between words,
-    ``text.split()``.
-    """
+    """Return the texts of :func:`segment_spans`; with blanks between words, ``text.split()``."""
     return (
         [text[start:end] for start, end in _segments(text)] if has_unspaced(text) else text.split()
     )

@@ -1,6 +1,4 @@
-"""Sentences in the forms that other programs read: CSV, Parquet, brat, DocRED; each is read back
-to equal triples.
-"""
+"""Sentences as CSV, Parquet, brat or DocRED; each is read back to equal triples."""
 
 import csv
 import io
@@ -91,9 +89,7 @@ def write_parquet(path: Path, sentences: Sequence[Sentence]) -> None:
 
 
 def to_dataset_dict(splits: Mapping[str, Iterable[Sentence]]) -> "DatasetDict":
-    """Return one data set a split, a :func:`table_of` its sentences, which is read back to equal
-    ones.
-    """
+    """Return one data set per split, a :func:`table_of` its sentences, read back equally."""
     from datasets import Dataset, DatasetDict
 
     lists = {name: list(sentences) for name, sentences in splits.items()}

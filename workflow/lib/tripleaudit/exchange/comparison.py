@@ -103,8 +103,7 @@ def compare(
     matching: str,
     how: Mapping[str, Any],
 ) -> Comparison:
-    """Pair the runs of two sides by what they are, and compare each pair of systems over all their
-    seeds.
+    """Pair equal runs of two sides, and compare each pair of systems over all seeds.
 
     A side that consists of one extractor (or noise, or training setting) alone is compared with
     another one of it.

@@ -35,9 +35,7 @@ def overview(result: Comparison) -> Table:
 
 
 def details(pair: Compared, most_relations: int | None = None) -> Table:
-    """One row for each stratum, number of triples and relation; of the relations, those that
-    changed most.
-    """
+    """Return rows by stratum, number of triples and relation; relations by their change."""
     rows = [Row("All", _cells(pair.total, pair.marks), "")]
     notes = []
     for name, block in pair.blocks.items():

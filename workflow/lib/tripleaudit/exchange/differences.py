@@ -1,5 +1,4 @@
-"""Two systems on the same sentences: differences with intervals and tests, and the sentences that
-changed.
+"""Comparison of two systems: differences with intervals and tests, and changed sentences.
 
 All differences are the second system minus the first. Where systems have several runs (seeds),
 values are means over runs, and intervals and tests know the luck of the runs
@@ -63,8 +62,7 @@ class Difference(difference.Difference):
 def differences(
     blocks: Mapping[str, Counts], how: Mapping[str, Any], *, shared: bool = False
 ) -> list[Difference]:
-    """Test what belongs together; p-values are corrected for its number. Blocks without sentences
-    are left out.
+    """Test groups of differences with corrected p-values; blocks without sentences are left out.
 
     Args:
         how: ``replicates``, ``shuffles`` and ``seed``
@@ -132,9 +130,7 @@ class ChangedSentence:
 
     @property
     def gain(self) -> int:
-        """How many triples the second system gets right, or rightly leaves out, more than the
-        first; over all runs.
-        """
+        """Additional triples (or rightly empty sentences) of the second system, over all runs."""
         return sum((one.second - one.first) * (1 if one.correct else -1) for one in self.triples)
 
     def to_json(self) -> dict[str, Any]:

@@ -1,6 +1,4 @@
-"""The sentences behind counts, found in a study by what the provenance of its scores has
-recorded.
-"""
+"""Sentences behind counts, located by the provenance of the scores."""
 
 from pathlib import Path
 
@@ -17,8 +15,7 @@ def sidecar_in(study: Path, counts: Path) -> Path:
 
 
 def inputs_of(study: Path, counts: Path) -> dict[str, Path | None]:
-    """Return the recorded files of :data:`ROLES` that counts of a study were made from, None for
-    those that are gone.
+    """Return the recorded files of :data:`ROLES` behind counts; None for missing files.
 
     Raises:
         UserError: the scores have no provenance, or a file has changed since.

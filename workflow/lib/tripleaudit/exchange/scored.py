@@ -54,8 +54,7 @@ class ScoredRun:
 
     @cached_property
     def sentences(self) -> Pair | None:
-        """Gold and predicted sentences in the order of the counts; None for a classifier or where
-        they are gone.
+        """Gold and predicted sentences in the order of counts; None if missing.
 
         Raises:
             UserError: a file is not the one that was scored.
@@ -120,8 +119,7 @@ def runs_of_files(
 
 
 def runs_of_study(folder: Path) -> list[ScoredRun]:
-    """Return the scored runs of ``results/STUDY``, or of a folder within it such as
-    ``predictions/CORPUS/…``.
+    """Return the scored runs of ``results/STUDY`` or a folder such as ``predictions/CORPUS/…``.
 
     Raises:
         UserError: nothing there was scored.

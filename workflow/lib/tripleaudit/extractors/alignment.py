@@ -55,9 +55,7 @@ class Alignment:
         return len(self.input_ids)
 
     def tokens(self, start: int, end: int) -> tuple[int, int] | None:
-        """Return the inclusive token span of the characters [start, end), or None where no token
-        span fits exactly.
-        """
+        """Return the inclusive token span of characters [start, end); None if none fits exactly."""
         first = int(np.searchsorted(self.ends, start, side="right"))
         last = int(np.searchsorted(self.starts, end, side="left")) - 1
         if (
@@ -76,21 +74,15 @@ class Alignment:
         return first, last
 
     def first_of_word(self, tokens: np.ndarray) -> np.ndarray:
-        """Return which of these token indices are the first of their word, bool of the same
-        shape.
-        """
+        """Return which token indices are the first of their word, bool of the same shape."""
         return np.diff(self.word_ids, prepend=-1)[tokens] != 0
 
     def last_of_word(self, tokens: np.ndarray) -> np.ndarray:
-        """Return which of these token indices are the last of their word, bool of the same
-        shape.
-        """
+        """Return which token indices are the last of their word, bool of the same shape."""
         return np.diff(self.word_ids, append=-1)[tokens] != 0
 
     def characters(self, first: int, last: int) -> tuple[int, int] | None:
-        """Return the characters [start, end) of an inclusive token span, or None if it is empty
-        or holds no text.
-        """
+        """Return characters [start, end) of an inclusive token span; None if it has no text."""
         if (
             not 0 <= first <= last < len(self)
             or self.word_ids[first] < 0
@@ -158,8 +150,9 @@ class Aligner:
         )  # a piece's offsets take in the blank before it
 
     def align(self, texts: Sequence[str], max_length: int | None = None) -> list[Alignment]:
-        """Tokenise texts; at most ``max_length`` tokens with specials, markers not counted, and
-        never over ``limit``.
+        """Tokenise texts to ``max_length`` tokens with specials, up to ``limit``.
+
+        Markers are not counted.
 
         A cut always falls between two tokens and the trailing specials are kept.
         """
@@ -230,9 +223,7 @@ class Aligner:
         return frame
 
     def _insert_markers(self, tokens: np.ndarray, spans: np.ndarray, words: np.ndarray):
-        """Put the marker after the last piece of every word; a marker is a zero-width token at
-        its word's end.
-        """
+        """Put the marker, a zero-width token, after the last piece of every word."""
         last = np.append(words[1:] != words[:-1], np.ones(min(1, len(words)), dtype=bool))
         after = np.flatnonzero(last) + 1
         ends = spans[last, 1]

@@ -1,5 +1,4 @@
-"""``AutoConfig`` and ``AutoModel`` of transformers know every extractor once this module is
-imported.
+"""Registration of all extractors with transformers' ``AutoConfig`` and ``AutoModel``.
 
 ``AutoModel.from_pretrained(FOLDER)`` then loads a trained extractor with its tokenizer. The classes
 are those of this package: nothing that lies next to the weights is run.

@@ -1,5 +1,4 @@
-"""What every joint extractor is: a ``PreTrainedModel`` that reads padded batches and writes triples
-between spans.
+"""Base class of joint extractors: a ``PreTrainedModel`` from batches to triples of spans.
 
 See ``docs/howto/extending.md`` for how to add one.
 """
@@ -65,8 +64,9 @@ Row = tuple[int, int, int, int, int, float]
 
 
 class ExtractorConfig(PreTrainedConfig):
-    """What is saved with a model: the extractor's own settings
-    (:mod:`tripleaudit.extractors.settings`), and these.
+    """Saved configuration: an extractor's own settings and the common ones.
+
+    The former are a section of :mod:`tripleaudit.extractors.settings`.
 
     Attributes:
         encoder: configuration of the encoder.
@@ -172,8 +172,7 @@ class Extractor(PreTrainedModel):
 
     @classmethod
     def instance_count(cls, config: ExtractorConfig, rows: np.ndarray) -> int:
-        """How many training instances the official code makes of a sentence with these gold rows
-        [n, 5].
+        """Return how many training instances the official code makes of gold rows [n, 5].
 
         Where ``batch_size`` counts instances, a sentence enters an epoch so many times. Most
         extractors make one.
@@ -184,8 +183,9 @@ class Extractor(PreTrainedModel):
     def representable(
         cls, config: ExtractorConfig, alignment: Alignment, rows: np.ndarray
     ) -> np.ndarray:
-        """Return which gold rows [n, 5] have entities that the extractor can write, [n] bool; an
-        extractor of words cannot write those that begin or end inside a word.
+        """Return which gold rows [n, 5] have entities that the extractor can write, [n] bool.
+
+        An extractor of words cannot write entities that begin or end inside a word.
         """
         return np.ones(len(rows), dtype=bool)
 
@@ -197,8 +197,7 @@ class Extractor(PreTrainedModel):
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, **inputs: Tensor
     ) -> ExtractorOutput:
-        """Compute the loss of a batch with its gold triples: the same in a tight batch and in a
-        static one.
+        """Compute the loss of a batch with gold triples, equal in tight and static batches.
 
         A class that says ``static = True`` keeps to the rules of a step that is captured once and
         replayed, wherever :func:`formulation.on_device` is true: no look at a value (``item``,
@@ -217,9 +216,7 @@ class Extractor(PreTrainedModel):
         raise TypeError(f"{type(self).__name__} defines no forward")
 
     def schedule(self, step: int) -> dict[str, float]:
-        """Numbers that depend on the optimiser step; static batches carry them as scalars of
-        these names.
-        """
+        """Return numbers that depend on the optimiser step, scalars of static batches."""
         return {}
 
     def predict_rows(
@@ -241,8 +238,7 @@ class Extractor(PreTrainedModel):
     def encoded(
         self, input_ids: Tensor | None, attention_mask: Tensor, **further: Tensor
     ) -> ModelOutput:
-        """Return all that the encoder gives; ``further`` are other inputs, such as embeddings in
-        the place of ids.
+        """Return the encoder's output; ``further`` are other inputs, such as embeddings for ids.
 
         Given a mask for each token, transformers looks whether all are 1; given one for each pair,
         it does not look.
@@ -262,9 +258,7 @@ class Extractor(PreTrainedModel):
         return output
 
     def keep_states(self, states: Tensor) -> None:
-        """Keep the states [B, L, H] of a batch's tokens for the types of entities, where these
-        were learnt.
-        """
+        """Keep the states [B, L, H] of a batch's tokens for learnt types of entities."""
         if self.types is not None and not self.training:
             self._states = states
 
@@ -316,9 +310,7 @@ class Extractor(PreTrainedModel):
         return self._aligner
 
     def _init_weights(self, module: torch.nn.Module) -> None:
-        """Leave head layers as their constructor initialised them (the encoder initialises
-        itself).
-        """
+        """Leave head layers as initialised; the encoder initialises itself."""
 
     # Loading and saving
 
@@ -439,9 +431,7 @@ class Extractor(PreTrainedModel):
         return model
 
     def save_pretrained(self, save_directory: str | Path, *args: Any, **options: Any) -> Any:
-        """Save configuration, weights (safetensors) and the tokenizer; no path of this machine
-        is kept.
-        """
+        """Save configuration, weights (safetensors) and tokenizer, without local paths."""
         for config in (self.config, self.config.encoder, self.encoder.config):
             config._name_or_path = ""
         result = super().save_pretrained(save_directory, *args, **options)
@@ -458,9 +448,7 @@ class Extractor(PreTrainedModel):
 
     @torch.inference_mode()
     def decoded(self, batch: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Rows and scores of a batch, on the host; the states [B, L, H] that tell types, where
-        these were learnt.
-        """
+        """Return rows and scores of a batch on the host, and states [B, L, H] for learnt types."""
         rows, scores = self.predict_rows(**batch)
         states, self._states = self._states, None
         return rows.cpu(), scores.float().cpu(), states
@@ -516,9 +504,7 @@ class Extractor(PreTrainedModel):
 
     @contextlib.contextmanager
     def predicting(self) -> Iterator[None]:
-        """Evaluation mode inside, and bfloat16 autocast on GPUs that have it, unless training
-        did without.
-        """
+        """Enter evaluation mode, with bfloat16 autocast on GPUs unless training did without."""
         bf16 = half_precision(self.device, self.config.bf16)
         mode = self.training
         self.eval()
@@ -601,8 +587,7 @@ def start_from_prior(extractor: Extractor, prior: float | Mapping[str, float]) -
 
 
 def adds_masks(encoder: PreTrainedModel) -> bool:
-    """Whether an encoder adds a mask for pairs to its attention scores, as transformers' plain
-    attention does.
+    """Return whether an encoder adds masks for pairs to its attention scores, as transformers does.
 
     Fused attention takes booleans, and so do encoders that make no masks by transformers' common
     function.

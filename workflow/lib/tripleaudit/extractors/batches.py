@@ -1,6 +1,4 @@
-"""Padded batches of aligned sentences: the tensors that every extractor's ``forward`` and
-``predict_rows`` take.
-"""
+"""Padded batches of aligned sentences, the input of ``forward`` and ``predict_rows``."""
 
 import functools
 from collections import deque
@@ -41,9 +39,7 @@ class Shape:
 
     @classmethod
     def of(cls, lengths: Sequence[int], static: int = 0) -> "Shape":
-        """Return the shape of sentences of so many tokens, in a static batch of ``static``
-        sentences or a tight one.
-        """
+        """Return the shape of sentences of these lengths, in a static or a tight batch."""
         longest = max(lengths, default=0)
         if not static:
             return cls(len(lengths), longest)
@@ -166,16 +162,15 @@ def by_subject(triples: Tensor) -> Tensor:
 
 
 def flat_spans(sentence: Each, start: Each, end: Each, length: int) -> Each:
-    """Numbers [n, 2] of the first and last tokens of spans [n] among all B * L tokens of a
-    batch.
-    """
+    """Return numbers [n, 2] of first and last tokens of spans [n] among B * L tokens."""
     stack = torch.stack if isinstance(start, Tensor) else np.stack
     return stack([sentence * length + start, sentence * length + end], 1)
 
 
 def span_mean(tokens: Tensor, spans: Tensor) -> Tensor:
-    """Mean [n, H] of the first and last token of each span; tokens [B, L, H], spans [n, 2] from
-    :func:`flat_spans`.
+    """Return the mean [n, H] of each span's first and last token.
+
+    Tokens are [B, L, H], spans [n, 2] from :func:`flat_spans`.
     """
     if on_device(tokens):
         return F.embedding(spans, tokens.flatten(0, 1)).mean(dim=1)  # its gradient is one kernel
@@ -191,9 +186,7 @@ def sentences_of(values: Tensor, sentence: Tensor) -> Tensor:
 
 
 def ahead(items: Iterator[Item], most: int = AHEAD) -> Iterator[Item]:
-    """Yield the items of an iterator that a thread of its own reads, at most ``most`` of them
-    ahead.
-    """
+    """Yield the items of an iterator that a thread reads at most ``most`` items ahead."""
     end: Any = object()
     thread = ThreadPoolExecutor(1, thread_name_prefix="batches")
     try:
@@ -211,9 +204,7 @@ def joined(parts: Sequence[Tensor], dim: int = 0) -> Tensor:
 
 
 def slices(size: int, most: int) -> Iterator[slice]:
-    """Cut ``range(size)`` into the fewest parts of nearly equal size, none beyond ``most`` (at
-    least 1).
-    """
+    """Divide ``range(size)`` into the fewest nearly equal parts of at most ``most`` (>= 1)."""
     parts = -(-size // max(1, most))
     step = -(-size // max(1, parts))
     for start in range(0, size, max(1, step)):

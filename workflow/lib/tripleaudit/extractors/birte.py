@@ -1,5 +1,4 @@
-"""BiRTE: subject-object pairs found in both directions, then their relations (Ren et al., WSDM
-2022).
+"""BiRTE: subject-object pairs in both directions, then relations (Ren et al., WSDM 2022).
 
 Shortcuts, none of which changes the mathematics:
 
@@ -37,6 +36,8 @@ Span = tuple[np.ndarray, np.ndarray]  # start, end of one span in each sentence
 
 
 class BiRTE(Extractor):
+    """The bidirectional extractor of pairs and their relations; batches draw conditions."""
+
     name = "birte"
     settings = BiRTESettings
     static = True
@@ -81,8 +82,9 @@ class BiRTE(Extractor):
 
     @classmethod
     def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
-        """Draw a subject for its objects, an object for its subjects, and a pair for its relations;
-        number the cells.
+        """Draw a subject, an object and a pair as conditions, and number the gold cells.
+
+        The subject selects objects, the object subjects, the pair relations.
 
         Returns:
             ``given_subject``, ``given_object``, ``pair_subject``, ``pair_object`` [B, 2] flat
@@ -198,8 +200,9 @@ def augmented(means: Tensor) -> Tensor:
 def given_logits(
     tagger: nn.Linear, given: Tensor, tokens: Tensor, pooled: Tensor, spans: Spans
 ) -> Tensor:
-    """Logits [n, L, 2] of all ``tokens`` for n spans, sentences rising: the tagger on ``tokens *
-    mean(span) + pooled``.
+    """Return logits [n, L, 2] of all ``tokens`` for n spans, sentences in rising order.
+
+    The tagger reads ``tokens * mean(span) + pooled``.
 
     The spans are read in ``given`` [B, L, H]; tokens [B, L, H], pooled [B, H].
     """
@@ -222,8 +225,7 @@ def given_logits(
 def draw_pairs(
     triples: np.ndarray, draw_subject: np.ndarray, draw_object: np.ndarray, batch: int
 ) -> tuple[Span, Span, np.ndarray]:
-    """Draw one gold subject per sentence and one of its objects, both uniformly over distinct
-    spans.
+    """Draw one gold subject per sentence and one of its objects, uniformly over distinct spans.
 
     As :func:`casrel.draw_subjects`; returns (start, end) [B] of subjects and of objects, and their
     triples [n] bool.
@@ -241,8 +243,9 @@ def decode(
     content: Tensor,
     pairs_at_once: int = 1024,
 ) -> tuple[Tensor, Tensor]:
-    """Union of the pairs of both directions, then their relations; thresholds 0.5, starts take the
-    nearest end.
+    """Join the pairs of both directions and their relations.
+
+    Thresholds are 0.5, starts take the nearest end.
 
     Args:
         forth: of subjects, and of objects given n subject spans.
@@ -279,8 +282,9 @@ def decode(
 def _pairs(
     first: Tensor, second_given: Callable[[Spans], Tensor], content: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Pairs of one direction: [n, 5] (sentence, first start, end, second start, end), and
-    products of probabilities.
+    """Return pairs of one direction and products of probabilities.
+
+    Pairs are [n, 5]: sentence, first start, end, second start, end.
     """
     first = torch.where(content[..., None], raise_precision(first), -torch.inf)
     spans = torch.stack(spans_from_tags(first[..., 0] > 0, first[..., 1] > 0, CANDIDATES), dim=1)

@@ -1,5 +1,4 @@
-"""CasRel: tag all subjects, then for each subject its objects under every relation (Wei et al., ACL
-2020).
+"""CasRel: tag subjects, then each subject's objects by relation (Wei et al., ACL 2020).
 
 Shortcut: the object taggers are linear, so ``W(h_i + v) = W h_i + W v`` and each subject only adds
 one vector to logits that are computed once per sentence.
@@ -46,6 +45,8 @@ ROWS_AT_ONCE = (
 
 
 class CasRel(Extractor):
+    """The cascade of subjects and of objects by relation; batches draw a subject."""
+
     name = "casrel"
     settings = CasRelSettings
     static = True
@@ -104,8 +105,9 @@ class CasRel(Extractor):
     def object_logits(
         self, hidden: Tensor, spans: Tensor, sentence: Tensor | None = None
     ) -> Tensor:
-        """Object head and tail logits [N, L, 2, R] of hidden [B, L, H] for one subject, a flat span
-        [N, 2], per row.
+        """Return object head and tail logits [N, L, 2, R] for one subject per row.
+
+        Hidden states are [B, L, H], subjects flat spans [N, 2].
 
         ``sentence`` [N] is that of each row; None means row b belongs to sentence b (N = B).
         """
@@ -154,8 +156,9 @@ class CasRelOwnSubject(CasRel):
 
 
 def tail_distance(config: ExtractorConfig) -> int:
-    """Return how many tokens after an entity's last token its tail tag and second state are: 1
-    if ``exclusive``.
+    """Return the distance of tail tag and second state from an entity's last token.
+
+    1 for the layout ``exclusive``, else 0.
     """
     return 1 if config.layout == EXCLUSIVE else 0
 
@@ -186,9 +189,7 @@ def draw_subjects(
 
 
 def tag_cells(length: int, sentence: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Flat numbers [2n] of the cells of [B, L, 2] where spans start (index 0) and where they end
-    (index 1).
-    """
+    """Return cells [2n] of [B, L, 2] where spans start (index 0) and end (index 1)."""
     return np.concatenate([(sentence * length + start) * 2, (sentence * length + end) * 2 + 1])
 
 

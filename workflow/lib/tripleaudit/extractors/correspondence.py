@@ -1,5 +1,4 @@
-"""PRGC's global correspondence of heads: the logit of every pair of tokens, without keeping [L, L,
-H] activations.
+"""PRGC's global correspondence of heads: logits of token pairs without [L, L, H] activations.
 
 They exist for a few rows at a time and are computed again in the backward pass.
 """
@@ -17,9 +16,7 @@ CELLS_AT_ONCE = (
 
 
 class _Correspondence(torch.autograd.Function):
-    """``dropout(relu(x_i + y_j)) @ w`` for all pairs, a few rows i at a time, computed again in
-    the backward pass.
-    """
+    """``dropout(relu(x_i + y_j)) @ w`` of all pairs, computed by rows and again backwards."""
 
     @staticmethod
     def forward(ctx, x: Tensor, y: Tensor, w: Tensor, dropout: float, seed: int) -> Tensor:
@@ -47,9 +44,7 @@ class _Correspondence(torch.autograd.Function):
 
 
 class _DeviceCorrespondence(torch.autograd.Function):
-    """The same for a captured step: all rows of as many sentences as fit, and what dropout kept
-    stays in memory.
-    """
+    """The same for a captured step: rows of several sentences, and the dropout mask in memory."""
 
     @staticmethod
     def forward(ctx, x: Tensor, y: Tensor, w: Tensor, dropout: float) -> Tensor:
@@ -78,9 +73,7 @@ class _DeviceCorrespondence(torch.autograd.Function):
 
 
 def _blocks(x: Tensor, y: Tensor, dropout: float, seed: int):
-    """Yield (rows, x_i + y_j [B, rows, L, H], what dropout keeps or None); the same ones for the
-    same seed.
-    """
+    """Yield (rows, x_i + y_j [B, rows, L, H], dropout mask or None), equal for equal seeds."""
     draws = torch.Generator().manual_seed(seed) if dropout else None
     step = max(1, CELLS_AT_ONCE // max(1, y.numel()))
     for at in range(0, x.shape[1], step):
@@ -92,8 +85,9 @@ def _blocks(x: Tensor, y: Tensor, dropout: float, seed: int):
 def correspondence(
     rows: Tensor, columns: Tensor, layer: nn.Linear, dropout: float, seed: int | None = None
 ) -> Tensor:
-    """Logits [B, L, L] of all pairs of heads (row: subject, column: object), from
-    :meth:`prgc.PRGC.pair_parts`.
+    """Return logits [B, L, L] of pairs of heads (row: subject, column: object).
+
+    The parts are from :meth:`prgc.PRGC.pair_parts`.
 
     ``seed`` is that of dropout, drawn from PyTorch's generator if None.
     """

@@ -1,6 +1,4 @@
-"""Decoding steps that several extractors share; everything works on whole tensors, on any
-device.
-"""
+"""Shared decoding steps on whole tensors, on any device."""
 
 import torch
 import torch.nn.functional as F
@@ -45,8 +43,9 @@ class Found:
 
 
 def nearest_tail(tails: Tensor, dim: int = -1, distance: int = 0) -> Tensor:
-    """Return the first tail at least ``distance`` tokens after each position along ``dim``, L
-    for none; int64.
+    """Return the first tail at least ``distance`` tokens after each position along ``dim``.
+
+    int64; L if there is none.
     """
     length = tails.shape[dim]
     shape = [1] * tails.dim()
@@ -63,8 +62,9 @@ def nearest_tail(tails: Tensor, dim: int = -1, distance: int = 0) -> Tensor:
 def spans_from_tags(
     heads: Tensor, tails: Tensor, most: int | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Pair every head with the nearest tail at or after it (tails may be reused; heads without a
-    tail are dropped).
+    """Pair every head with the nearest tail at or after it.
+
+    Tails may be reused; heads without a tail are dropped.
 
     Args:
         heads, tails: [N, L] bool.
@@ -82,15 +82,14 @@ def spans_from_tags(
 
 
 def pairs_within(left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
-    """Indices of all pairs of rows, of ``left`` [n] and ``right`` [m], that belong to the same
-    sentence; row by row.
-    """
+    """Return indices of all pairs of ``left`` [n] and ``right`` [m] rows of the same sentence."""
     return torch.nonzero(left[:, None] == right[None, :], as_tuple=True)
 
 
 def next_of(numbers: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
-    """For each wanted number [n] the smallest of ``numbers`` [m] not below it, -1 if there is
-    none, and where it is.
+    """Return for each wanted number [n] the smallest of ``numbers`` [m] not below, and its index.
+
+    -1 if there is none.
     """
     rising, positions = numbers.sort()
     at = torch.searchsorted(rising, wanted)

@@ -1,5 +1,4 @@
-"""Dropout with fewer random numbers: on a CPU, PyTorch's own draws one number for each value, one
-after the other.
+"""Dropout with fewer random numbers than PyTorch's own on a CPU, which draws one per value.
 
 Here a 64-bit random number decides about four values. The rate is then a multiple of 2**-16, and
 what is kept is scaled by exactly that rate.
@@ -16,9 +15,7 @@ STEPS = 2**16  # of the rate
 def kept(
     shape: torch.Size | tuple[int, ...], rate: float, generator: torch.Generator | None = None
 ) -> Tensor:
-    """Draw what dropout keeps, on the CPU; bool, each value True with probability ``1 -
-    exact_rate(rate)``.
-    """
+    """Draw a dropout mask on the CPU; bool, True with probability ``1 - exact_rate(rate)``."""
     count = torch.Size(shape).numel()
     numbers = torch.empty(-(-count // 4), dtype=torch.int64).random_(
         -(2**63), None, generator=generator

@@ -31,8 +31,9 @@ def on_device(where: Tensor | torch.device) -> bool:
 
 
 def cells_at_once(device: torch.device) -> int:
-    """How many numbers a table may hold at a time: a constant of the device, so that a graph
-    captured once holds.
+    """Return how many numbers a table may hold at a time, a constant of the device.
+
+    A graph that was captured once stays valid.
     """
     if device.type != "cuda":
         return CPU_CELLS
@@ -41,9 +42,7 @@ def cells_at_once(device: torch.device) -> int:
 
 
 def at_once(device: torch.device, each: int, cells: int) -> int:
-    """How many candidates of ``each`` numbers a prediction scores together, where a CPU holds
-    ``cells`` numbers.
-    """
+    """Return how many candidates of ``each`` numbers are scored together; a CPU holds ``cells``."""
     return max(
         1, (max(cells, cells_at_once(device)) if on_device(device) else cells) // max(1, each)
     )
@@ -56,8 +55,9 @@ def half_precision(device: torch.device, wanted: bool) -> bool:
 
 @contextlib.contextmanager
 def products(device: torch.device, bf16: bool) -> Iterator[None]:
-    """Let a GPU multiply float32 in TF32 inside where bfloat16 is used, which has 3 bits less;
-    elsewhere exactly.
+    """Let a GPU multiply float32 in TF32 where bfloat16 is used; elsewhere exactly.
+
+    TF32 has 3 bits more than bfloat16.
     """
     if device.type != "cuda":
         yield

@@ -1,5 +1,4 @@
-"""GRTE: fill one table for every relation, and refine the tokens by what the tables say (Ren et
-al., EMNLP 2021).
+"""GRTE: one table per relation, and tokens refined by the tables (Ren et al., EMNLP 2021).
 
 Shortcut, with unchanged mathematics: of the tables of inner rounds only the maxima of rows and
 columns are needed, and no such table is kept (:mod:`tripleaudit.extractors.maxima`, where the pair
@@ -74,9 +73,7 @@ class GRTE(Extractor):
         return {"cells": gold_cells(targets(batch.triples), batch.shape, len(config.relations))}
 
     def tables(self, subject: Tensor, object_: Tensor, mask: Tensor) -> Table:
-        """The tables of all relations from subject and object features [B, L, H]; their weight
-        is [8, R, H].
-        """
+        """Return the tables of all relations from features [B, L, H]; their weight is [8, R, H]."""
         shape = LABELS, len(self.config.relations)
         weight, bias = self.table.weight.view(*shape, -1), self.table.bias.view(shape)
         return Table(subject, object_, weight, bias, features, mask)
@@ -105,8 +102,7 @@ class GRTE(Extractor):
 
 
 class Attention(nn.Module):
-    """Multi-head attention with residual connection and layer normalisation (BERT), in float32
-    under autocast.
+    """Multi-head attention with residual and layer normalisation (BERT), in float32 in autocast.
 
     In bfloat16 the loss was no number after 32 to 200 steps of WebNLG on an H100, with cuDNN's
     kernel and with PyTorch's own; with the attention alone in float32, 2,000 steps were finite.
@@ -147,9 +143,7 @@ def some_key(mask: Tensor) -> Tensor:
 
 
 class RefiningBlock(nn.Module):
-    """A transformer decoder block of BERT's shape: self-attention, attention to the sentence,
-    feed-forward layer.
-    """
+    """Transformer decoder block of BERT's shape: self- and cross-attention, feed-forward layer."""
 
     def __init__(self, width: int, heads: int, inner: int, dropout: float):
         super().__init__()
@@ -166,9 +160,7 @@ class RefiningBlock(nn.Module):
 
 
 def targets(triples: Tensor) -> Cells:
-    """Cells of gold triples [n, 6] in writing order: triples grouped by subject, one or two
-    labels each.
-    """
+    """Return cells of gold triples [n, 6] in writing order, by subject, one or two labels each."""
     sentence, start, end, relation, object_start, object_end = by_subject(triples).unbind(1)
     long_subject, long_object = end > start, object_end > object_start
     head = torch.where(
@@ -228,9 +220,7 @@ def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
 def _first_after(
     classes: Tensor, head: int, tail: int, line: Tensor, position: Tensor, length: int
 ):
-    """For each cell of class ``head`` the first of class ``tail`` on its line at a later
-    position; indices of both.
-    """
+    """Return, for each cell of class ``head``, the next of class ``tail`` on its line; indices."""
     heads, tails = torch.nonzero(classes == head)[:, 0], torch.nonzero(classes == tail)[:, 0]
     key = line * length + position
     number, at = next_of(key[tails], key[heads] + 1)

@@ -28,9 +28,7 @@ def raise_precision(tensor: Tensor) -> Tensor:
 
 
 def last_written(cells: Tensor) -> Tensor:
-    """Mark [n], for each distinct one of the cell numbers [n], the last row that names it; by
-    sorting, on a device.
-    """
+    """Mark the last row [n] that names each distinct cell number, by sorting on the device."""
     order = torch.argsort(cells, stable=True)
     ordered = cells[order]
     last = torch.ones_like(ordered, dtype=torch.bool)
@@ -39,9 +37,7 @@ def last_written(cells: Tensor) -> Tensor:
 
 
 def flat_cells(shape: torch.Size | tuple[int, ...], *indices: Tensor) -> Tensor:
-    """Return flat (row-major) cell numbers of index tensors, one for each dimension of
-    ``shape``.
-    """
+    """Return flat (row-major) cell numbers of one index tensor per dimension of ``shape``."""
     flat = indices[0]
     for size, index in zip(shape[1:], indices[1:], strict=True):
         flat = flat * size + index
@@ -74,8 +70,7 @@ def read_gold(targets: Mapping[str, Tensor]) -> dict[str, Gold]:
 
 
 def mean_bce(logits: Tensor, gold: Gold, mask: Tensor, over: int = 1) -> Tensor:
-    """Mean binary cross-entropy over the cells of a mask, summed over what dimensions logits have
-    beyond it.
+    """Return mean binary cross-entropy over masked cells, summed over further dimensions.
 
     Args:
         gold: the positive cells.
@@ -89,8 +84,7 @@ def mean_bce(logits: Tensor, gold: Gold, mask: Tensor, over: int = 1) -> Tensor:
 
 
 def summed_bce(logits: Tensor, cells: Tensor, mask: Tensor, valid: Tensor | None = None) -> Tensor:
-    """Sum of binary cross-entropies over the cells of a mask, for gold cells that only the model
-    can number.
+    """Return summed binary cross-entropy over masked cells, for gold cells that a model numbers.
 
     As :func:`binary_cells`; ``valid`` [n] marks the rows of ``cells`` that are no padding, all if
     None.
@@ -128,9 +122,7 @@ def binary_cells(logits: Tensor, gold: Gold, mask: Tensor) -> Tensor:
 
 
 def with_gradients(loss: Tensor, inputs: Sequence[Tensor], gradients: Sequence[Tensor]) -> Tensor:
-    """The loss, differentiable by its inputs, whose gradients were computed with it, in fewer
-    operators.
-    """
+    """Return a loss whose input gradients were computed with it, in fewer operators."""
     return _WithGradients.apply((loss, gradients), *inputs)
 
 

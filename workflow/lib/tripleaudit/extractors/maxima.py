@@ -1,5 +1,4 @@
-"""Maxima of the rows and columns of GRTE's tables, with unchanged mathematics and without keeping a
-table.
+"""Row and column maxima of GRTE's tables without storing a table; same mathematics.
 
 Logits are dropped chunk by chunk and only the positions of maxima are kept; the backward pass has
 gradients at those positions alone and computes no logit again.

@@ -1,5 +1,4 @@
-"""OneRel: one of four tags for every (subject token, relation, object token) (Shang et al., AAAI
-2022).
+"""OneRel: one of four tags per (subject, relation, object) (Shang et al., AAAI 2022).
 
 As in the authors' code, not as in the paper: a marker stands after every word and is the last token
 of an entity that ends there, so that start and end always differ and the tags of a triple lie
@@ -25,8 +24,7 @@ HB_TB, HB_TE, HE_TE = 1, 2, 3  # subject start or end (head) with object start o
 
 
 class OneRel(Extractor):
-    """The one-module, one-step extractor: tags of (i, r, j) from the paper's ``R
-    ReLU(dropout(W[h_i; h_j] + b))``.
+    """One-module, one-step extractor with tags from ``R ReLU(dropout(W[h_i; h_j] + b))``.
 
     Tag 0 is the paper's "-"; in the others H and T are subject (head) and object (tail), B and E an
     entity's first and last token. Every pair of tokens has a tag for every relation, specials
@@ -47,9 +45,7 @@ class OneRel(Extractor):
         self.post_init()
 
     def features(self, left: Tensor, right: Tensor) -> Tensor:
-        """Features ``ReLU(dropout(W1 h_i + b + W2 h_j))`` of pairs, from ``W1 h_i + b`` and ``W2
-        h_j``.
-        """
+        """Return features ``ReLU(dropout(W1 h_i + b + W2 h_j))`` of pairs from their two halves."""
         return torch.relu_(dropped(left + right, self.config.pair_dropout, self.training))
 
     def table(self, hidden: Tensor, mask: Tensor) -> Table:
@@ -63,8 +59,9 @@ class OneRel(Extractor):
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, cells: Tensor, **_: Tensor
     ) -> ExtractorOutput:
-        """See :meth:`Extractor.forward`; the loss is the mean over pairs of the sum over relations
-        of cross-entropies.
+        """Compute the loss: mean over pairs of the cross-entropies, summed over relations.
+
+        See :meth:`Extractor.forward`.
 
         Args:
             cells: [n, 6], the gold tags of :meth:`collate_targets`; every other cell has tag 0.
@@ -90,8 +87,9 @@ class OneRel(Extractor):
 
 
 def targets(triples: Tensor) -> Cells:
-    """Cells of gold triples [n, 6], three tags each; by subject, because the last tag written to
-    a cell holds.
+    """Return cells of gold triples [n, 6], three tags each.
+
+    Triples are ordered by subject, because the last tag written to a cell holds.
     """
     sentence, start, end, relation, object_start, object_end = by_subject(triples).unbind(1)
     tags = torch.tensor([HB_TB, HB_TE, HE_TE])
@@ -105,8 +103,7 @@ def targets(triples: Tensor) -> Cells:
 
 
 def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
-    """Join the tags of triples; of several that would fit, the paper does not say which, so this is
-    the authors' rule.
+    """Join the tags of triples, by the authors' rule where several tags would fit.
 
     Cells are listed in the order (relation, row, column). HB-TB at (r, i, j): the column j2 of the
     *next* listed cell must hold HB-TE at (r, i, j2); the first row from i on with HE-TE in that

@@ -1,5 +1,4 @@
-"""PFN: a recurrent partition filter feeds a table of spans and a table of starts (Yan et al., EMNLP
-2021).
+"""PFN: recurrent partition filter, tables of spans and starts (Yan et al., EMNLP 2021).
 
 Shortcuts, none of which changes the mathematics: the input half of all gates is one matrix product;
 the layer over ``[h_i; h_j; g]`` is a sum of three parts; and prediction scores relations only
@@ -30,6 +29,8 @@ PAIRS_AT_ONCE = (
 
 
 class PFN(Extractor):
+    """The partition filter with its tables of spans and starts."""
+
     name = "pfn"
     settings = PFNSettings
     static = True
@@ -98,9 +99,7 @@ class PFN(Extractor):
     def features(
         self, input_ids: Tensor, attention_mask: Tensor
     ) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
-        """Row part, column part [B, L, d] and sentence part [B, d] of the entity and of the
-        relation table.
-        """
+        """Return row and column parts [B, L, d] and sentence part [B, d] of both tables."""
         hidden = self.dropout(self.encode(input_ids, attention_mask))
         entity, relation, share = self.partition(hidden)
         return (
@@ -109,8 +108,9 @@ class PFN(Extractor):
         )
 
     def partition(self, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Run the partition filter over hidden [B, L, H]; returns entity, relation and shared
-        features [B, L, d].
+        """Run the partition filter over hidden [B, L, H].
+
+        Returns entity, relation and shared features [B, L, d].
         """
         weight = self.recurrent.weight
         if self.training and self.config.drop_connect:
@@ -184,8 +184,9 @@ class PFN(Extractor):
 
 
 def partition_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """One step of the partition filter (Yan et al. 2021, equations 2 to 8), from the previous cell
-    [B, d].
+    """Return one step of the partition filter from the previous cell [B, d].
+
+    Yan et al. 2021, equations 2 to 8.
 
     ``gates`` [B, 5 d]: candidate, entity and relation gate of the previous cell, both gates of the
     candidate. Returns relation, entity and shared partitions, [B, d] each; the shared one is part
@@ -226,9 +227,7 @@ def table_spans(
 
 
 def last_of_word(word_ids: Tensor, word_first: Tensor, word_last: Tensor) -> Tensor:
-    """The token that a span ending at each token really ends at, [B, L]: of a word's first
-    piece, the word's last.
-    """
+    """Return the last piece of the word at which a span ends, for each token [B, L]."""
     sentence = torch.arange(len(word_ids), device=word_ids.device)[:, None]
     position = torch.arange(word_ids.shape[1], device=word_ids.device).expand_as(word_ids)
     word = word_ids.clamp(min=0)
@@ -243,8 +242,9 @@ def decode(
     last: Tensor,
     at_once: int = PAIRS_AT_ONCE,
 ) -> tuple[Tensor, Tensor]:
-    """Relations between starts of predicted entities; a start has its likeliest end. Thresholds 0.5
-    (inclusive).
+    """Return relations between starts of entities with their likeliest ends; thresholds 0.5.
+
+    Thresholds are inclusive.
 
     Args:
         entity_logits: [B, L, L], row: start, column: end.

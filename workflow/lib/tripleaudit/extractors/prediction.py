@@ -28,9 +28,7 @@ Result = TypeVar("Result")
 
 
 def as_list(texts: Sequence[str] | str) -> Sequence[str]:
-    """Return texts as a list: a single string is one text, not one text for each of its
-    characters.
-    """
+    """Return texts as a list; a single string is one text."""
     return [texts] if isinstance(texts, str) else texts
 
 
@@ -100,9 +98,7 @@ def prepared(
 def within_memory(
     batch: Prepared, device: torch.device, predict: Callable[[dict[str, Tensor]], Result]
 ) -> Iterator[tuple[Prepared, Result]]:
-    """Yield a batch and what ``predict`` makes of it; where a GPU's memory does not suffice,
-    both of its halves.
-    """
+    """Yield a batch and its predictions; a batch that exceeds GPU memory is halved."""
     try:
         result = predict(batch.on(device))
     except RuntimeError as error:
@@ -123,8 +119,7 @@ def _batches(
     alignments: Mapping[str, Alignment] | None,
     batch_size: int,
 ) -> Iterator[Prepared]:
-    """Texts of the most tokens first, so that too large a batch fails at once; so many of them on a
-    CPU.
+    """Return batches with the longest texts first, so that too large ones fail at once.
 
     For a GPU they are sorted by characters before, so that tokenising need not come before
     everything else.

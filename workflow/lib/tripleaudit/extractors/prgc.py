@@ -1,5 +1,4 @@
-"""PRGC: potential relations, tags for each of them, and a global correspondence of heads (Zheng et
-al., ACL 2021).
+"""PRGC: potential relations, their tags, global correspondence (Zheng et al., ACL 2021).
 
 As in the authors' code, a layer with ReLU and dropout stands before each output, which the paper
 leaves out. A sentence is encoded once for all its relations. Shortcuts, none of which changes the
@@ -30,6 +29,8 @@ PAIRS_AT_ONCE = 2**14  # of heads, scored together on a CPU
 
 
 class PRGC(Extractor):
+    """Potential relations, tags for each, and the correspondence of heads."""
+
     name = "prgc"
     settings = PRGCSettings
     static = True
@@ -60,8 +61,7 @@ class PRGC(Extractor):
 
     @classmethod
     def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
-        """List the instances, or of these the one that each entry stands for; tag them, number the
-        positive cells.
+        """List the instances (or the entries' own), tag them, and number the positive cells.
 
         Returns:
             ``instances`` [m, 2] int64 (sentence, relation): every gold relation of a sentence; a
@@ -101,8 +101,9 @@ class PRGC(Extractor):
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, **targets: Tensor
     ) -> ExtractorOutput:
-        """See :meth:`Extractor.forward` and :meth:`collate_targets`. Specials take no part in
-        any term.
+        """Compute the loss; specials take no part in any term.
+
+        See :meth:`Extractor.forward` and :meth:`collate_targets`.
         """
         hidden = self.encode(input_ids, attention_mask)
         relation = self.relation_logits(hidden, content_mask)
@@ -130,9 +131,7 @@ class PRGC(Extractor):
         return self.relation(self.dropout(self.relation_hidden(mean).relu()))
 
     def pair_parts(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
-        """The subject and the object half of the pair layer, two [B, L, H]; their sum is the
-        layer's output.
-        """
+        """Return the two halves [B, L, H] of the pair layer, whose sum is the layer's output."""
         rows, columns = self.pair_hidden.weight.chunk(2, dim=1)
         return F.linear(hidden, rows, self.pair_hidden.bias), F.linear(hidden, columns)
 
@@ -187,8 +186,9 @@ def tag_labels(
     instances: Sequence[tuple[int, int]],
     length: int,
 ) -> np.ndarray:
-    """Tags [m, L] of one role: 1 begins an entity, 2 is inside; of entities that overlap the later
-    triple's is written.
+    """Return tags [m, L] of one role: 1 begins an entity, 2 continues it.
+
+    Of overlapping entities the later triple's is written.
 
     Of triples [n, 6], those whose (sentence, relation) is no instance are left out; ``positions``
     are the columns of the role's start and end.
@@ -208,9 +208,7 @@ def tag_labels(
 
 
 def tag_term(logits: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
-    """Mean cross-entropy over the valid tokens of all instances; logits [m, L, 3], labels and
-    mask [m, L].
-    """
+    """Return mean cross-entropy over valid tokens; logits [m, L, 3], labels and mask [m, L]."""
     losses = F.cross_entropy(
         raise_precision(logits).flatten(0, 1), labels.flatten(), reduction="none"
     )

@@ -1,5 +1,4 @@
-"""PtrNet: a recurrent decoder writes one triple per step with four word pointers (Nayak and Ng,
-AAAI 2020; PNDec).
+"""PtrNet: a decoder writes a triple per step with four pointers (Nayak and Ng, AAAI 2020).
 
 The encoder is a pre-trained one; the first piece of each whitespace word stands for the word.
 Entities are runs of whole words: a span that begins or ends inside a word is trained and predicted
@@ -33,8 +32,7 @@ POINTERS = "subject_start", "subject_end", "object_start", "object_end"
 
 
 class Words(NamedTuple):
-    """What the decoder reads of a batch; positions first, so that sentences are the second
-    dimension.
+    """The decoder's input of a batch, positions first and sentences second.
 
     Attributes:
         mask: [W, B] bool.
@@ -75,6 +73,8 @@ class State(NamedTuple):
 
 
 class PtrNet(Extractor):
+    """The recurrent decoder of triples with pointers to words."""
+
     name = "ptrnet"
     settings = PtrNetSettings
     static = True
@@ -116,8 +116,7 @@ class PtrNet(Extractor):
 
     @classmethod
     def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
-        """Return what each step of the decoder writes: a sentence's triples in the order of the
-        setting, then none.
+        """Return the targets of the decoder's steps: triples in the configured order, then none.
 
         Returns:
             ``classes`` [B, T], ``PAD`` after the last step, and ``positions`` [B, T, 4], the tokens
@@ -152,8 +151,9 @@ class PtrNet(Extractor):
         positions: Tensor,
         **_: Tensor,
     ) -> ExtractorOutput:
-        """See :meth:`Extractor.forward`; ``classes`` [B, T] and ``positions`` [B, T, 4] of
-        :meth:`collate_targets`.
+        """Compute the loss of ``classes`` [B, T] and ``positions`` [B, T, 4].
+
+        See :meth:`Extractor.forward` and :meth:`collate_targets`.
         """
         writes = classes >= FIRST_RELATION  # [B, T]
         pointers = (
@@ -340,8 +340,9 @@ class PtrNet(Extractor):
 
 
 def masked(logits: Tensor, mask: Tensor) -> Tensor:
-    """Logits in float32 or better, the least finite number where there is no word, so that no
-    words give no NaN.
+    """Return logits in float32 or better, the least finite number at padding.
+
+    No words then give no NaN.
     """
     logits = raise_precision(logits)
     return logits.masked_fill(~mask, torch.finfo(logits.dtype).min)
@@ -411,8 +412,9 @@ def token_rows(rows: Tensor, word_first: Tensor, word_last: Tensor) -> Tensor:
 
 
 def same_text(rows: Tensor, input_ids: Tensor, unknown: int | None = None) -> Tensor:
-    """Mark rows [n, 6] whose subject and object are the same pieces, [n] bool; unknown pieces
-    equal none.
+    """Return which rows [n, 6] have equal pieces as subject and object, [n] bool.
+
+    Unknown pieces equal none.
     """
     sizes = rows[:, [2, 5]] - rows[:, [1, 4]]
     offsets = torch.arange(input_ids.shape[1], device=rows.device)

@@ -23,8 +23,7 @@ SHUT = -1e4  # to an input gate: nothing enters the cell
 
 
 class SplitLSTM(NamedTuple):
-    """Weights of a two-way LSTM by what they read, directions first, and the gates' part that the
-    words decide.
+    """Weights of a two-way LSTM by input, directions first, and the words' part of the gates.
 
     Attributes:
         gates: [W, 2, B, 4 D] with all biases, for the second direction with every sentence
@@ -41,9 +40,7 @@ class SplitLSTM(NamedTuple):
 
     @classmethod
     def of(cls, lstm: nn.LSTM, vectors: Tensor, mirrored: Tensor) -> "SplitLSTM":
-        """Split an LSTM over ``[words; hidden]`` or ``[words; hidden; before]``; vectors [W, B,
-        D].
-        """
+        """Split an LSTM over ``[words; hidden(; before)]``; vectors are [W, B, D]."""
         width = vectors.shape[-1]
         inputs = torch.stack([lstm.weight_ih_l0, lstm.weight_ih_l0_reverse]).mT
         bias = torch.stack(
@@ -60,9 +57,7 @@ class SplitLSTM(NamedTuple):
     def run(
         self, vectors: Tensor, mirrored: Tensor, hidden: Tensor, before: Tensor | None
     ) -> Tensor:
-        """One step, with the decoder's state [B, D] and the features [W, B, 2 D] before; returns
-        [W, B, 2 D].
-        """
+        """Run one step with state [B, D] and previous features [W, B, 2 D]; returns [W, B, 2 D]."""
         gates = self.gates + torch.matmul(hidden, self.hidden)
         if before is not None:
             gates = gates + by_direction(before, mirrored, self.before)
@@ -71,8 +66,7 @@ class SplitLSTM(NamedTuple):
 
 
 class WholeLSTM(NamedTuple):
-    """A two-way LSTM over padded batches, with one more input, which is 1 at padding and shuts the
-    input gates.
+    """Two-way LSTM over padded batches; an extra input closes the input gates at padding.
 
     The direction that begins in the padding arrives at the last word with empty cell and state, as
     if it began there.
@@ -139,9 +133,7 @@ def reverse(values: Tensor, mirrored: Tensor) -> Tensor:
 
 
 def by_direction(values: Tensor, mirrored: Tensor, weight: Tensor) -> Tensor:
-    """Multiply [W, B, I], as it is and reversed, by the weights [2, I, O] of the directions;
-    returns [W, 2, B, O].
-    """
+    """Multiply [W, B, I], forward and reversed, by weights [2, I, O]; returns [W, 2, B, O]."""
     both = torch.stack([values, reverse(values, mirrored)])
     product = torch.bmm(both.flatten(1, 2), weight)
     return product.unflatten(1, values.shape[:2]).transpose(0, 1)

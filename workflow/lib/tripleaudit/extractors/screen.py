@@ -24,9 +24,7 @@ def available() -> bool:
 
 
 class Screen:
-    """The rounded weights [C, G, D] and the biases [C, G] of a table's classes, of which 0 is
-    none.
-    """
+    """Rounded weights [C, G, D] and biases [C, G] of a table's classes, of which 0 is none."""
 
     def __init__(self, weight: Tensor, bias: Tensor):
         difference = (weight[1:].double() - weight[0]).flatten(
@@ -39,9 +37,7 @@ class Screen:
         self.weight = rounded.to(torch.int8).T
 
     def pairs(self, left: Tensor, right: Tensor) -> Tensor:
-        """Numbers, row by row, of the pairs of left [n, D] and right [m, D] for which a class
-        may exceed class 0.
-        """
+        """Return pairs of rows of left [n, D] and right [m, D] whose class may exceed class 0."""
         scale = 2 * torch.maximum(left.abs().max(), right.abs().max()).double() / MOST
         if (
             left.shape[1] == 1 or not 0 < scale < torch.inf

@@ -1,5 +1,4 @@
-"""Types of extracted entities: a linear classifier over the trained encoder's states at both ends
-of a span.
+"""Types of entities: a linear classifier over encoder states at both ends of a span.
 
 Strict scores need the types; :mod:`tripleaudit.extractors.type_learning` trains the classifier.
 """
@@ -17,9 +16,7 @@ Entity = tuple[int, int]  # characters
 
 
 def type_layer(hidden_size: int, types: Sequence[str]) -> nn.Linear:
-    """The classifier: states at the first and last token of a span [2H] -> a logit for each
-    type; all zero at first.
-    """
+    """Return a zero-initialised classifier from both end states [2H] to a logit per type."""
     layer = nn.Linear(2 * hidden_size, len(types), device="meta").to_empty(
         device="cpu"
     )  # draws no random numbers

@@ -47,8 +47,7 @@ Made = tuple[
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells of a table, [n] each: sentence, row, column of the pair, column of the table
-    (relation), class.
+    """Cells of a table, [n] each: sentence, row, column of the pair, table column, class.
 
     ``scores``: probability of the class; only for decoded cells.
     """
@@ -133,8 +132,7 @@ class Table:
         )
 
     def loss(self, cells: Tensor, scale: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Sum of cross-entropies over all pairs and all columns; class 0 for all but the gold
-        cells.
+        """Return summed cross-entropies over pairs and columns; class 0 except for gold cells.
 
         With ``x = features(left[:, :, None], right[:, None])``, ``z = einsum("cgd,bijd->bcijg",
         weight, x) + bias[:, None, None]`` and the classes ``y[b, i, j, g]`` of the gold cells it is
@@ -157,15 +155,16 @@ class Table:
 
     @torch.no_grad()
     def cells(self) -> Cells:
-        """Cells whose best class is not 0, in no particular order; of each sentence at most ``MOST_CELLS``, the
-        most certain."""
+        """Return cells whose best class is not 0, unordered; up to ``MOST_CELLS`` per sentence.
+
+        The most certain ones are returned.
+        """
         with torch.autocast(self.left.device.type, enabled=False):
             return _padded_cells(self) if on_device(self.left) else _block_cells(self)
 
 
 def gold_cells(cells: Cells, shape: Shape, columns: int, *, upper: bool = False) -> Tensor:
-    """Write down the gold cells of a training batch, in the data loader; the last written class of
-    a cell holds.
+    """Write the gold cells of a training batch in the data loader; the last class holds.
 
     Returns:
         [n, 6] int64: sentence, row, column of the pair, column of the table, class, number of the
@@ -191,8 +190,9 @@ def number_of_pairs(length: int, upper: bool = False) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Pairs (i, j) of one sentence with i in [top, bottom) and j in [first, stop); ``upper`` keeps
-    those with i <= j.
+    """Pairs (i, j) of a sentence, i in [top, bottom), j in [first, stop).
+
+    ``upper`` keeps those with i <= j.
 
     Pairs are numbered row by row.
     """
@@ -221,9 +221,7 @@ class Block:
         return row + self.top, column + self.first
 
     def join(self, features: Features, left: Tensor, right: Tensor) -> Tensor:
-        """Features [pairs, D] of ``left`` [rows, D] and ``right`` [width, D], the block's part
-        of a sentence.
-        """
+        """Return features [pairs, D] of ``left`` [rows, D] and ``right`` [width, D]."""
         if self.upper:
             row, column = torch.triu_indices(len(left), len(right), device=left.device)
             pick = torch.nn.functional.embedding  # an index_select whose backward is fast
@@ -232,9 +230,7 @@ class Block:
 
 
 def spans_of(mask: Tensor) -> list[tuple[int, int]]:
-    """First position and the one after the last of each row of a [B, L] mask of one run each;
-    (0, 0) if empty.
-    """
+    """Return start and end (exclusive) of the run in each row of a mask [B, L]; (0, 0) if empty."""
     mask = mask.long()
     count = mask.sum(dim=1)
     start = torch.where(count > 0, mask.argmax(dim=1), 0)
@@ -259,9 +255,7 @@ def column_chunks(block: Block, classes: int, columns: int) -> Iterator[slice]:
 
 
 def chunk_logits(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """Logits [C, g, pairs] of features ``x`` [pairs, D] under ``weight`` [C, g, D] and ``bias``
-    [C, g].
-    """
+    """Return logits [C, g, pairs] of features [pairs, D], ``weight`` [C, g, D], ``bias`` [C, g]."""
     z = torch.addmm(bias.reshape(-1, 1), weight.reshape(-1, weight.shape[-1]), x.T)
     return raise_precision(z).view(*bias.shape, len(x))
 
@@ -311,8 +305,9 @@ def _block_loss(table: Table, cells: Tensor, scale: Tensor | None) -> Made:
 
 
 def _softmax(z: Tensor) -> Tensor:
-    """Turn logits [C - 1, …] relative to a class with logit 0 into probabilities, in place;
-    returns [...] logsumexp.
+    """Turn logits [C - 1, …] relative to a class with logit 0 into probabilities, in place.
+
+    Returns the logsumexp [...].
     """
     top = z.amax(dim=0).clamp_(min=0)
     z.sub_(top).exp_()
@@ -322,9 +317,7 @@ def _softmax(z: Tensor) -> Tensor:
 
 
 def _in_block(cells: Tensor, block: Block) -> Tensor:
-    """Those of cells [n, 6] that lie in a block: number of the pair there, column of the table
-    and class, [m, 3].
-    """
+    """Return cells [n, 6] in a block as [m, 3]: number of the pair, table column and class."""
     sentence, row, column, relation, class_, _ = cells.unbind(1)
     here = (sentence == block.sentence) & (row >= block.top) & (row < block.bottom)
     row, column = row - block.top, column - block.first
@@ -402,9 +395,7 @@ class Pairs:
     def join(
         self, features: Features, left: Tensor, right: Tensor
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """Features [s * P, D] of all pairs of left and right [s, L, D], and what they were
-        computed from, [s, …, D].
-        """
+        """Return features [s * P, D] of pairs of left and right [s, L, D], and their sources."""
         if self.upper:
             parts = left[:, self.row].detach(), right[:, self.column].detach()
         else:
@@ -414,8 +405,7 @@ class Pairs:
         return features(*parts).flatten(0, -2), parts
 
     def gather(self, left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
-        """Sum gradients of what :meth:`join` computed from into those of left and right, [s, L, D]
-        each.
+        """Sum gradients of the sources of :meth:`join` into those of left and right, [s, L, D].
 
         Sums of a zero-filled square have a fixed order, those of a scatter have not.
         """
@@ -496,8 +486,9 @@ def _padded_loss(table: Table, cells: Tensor, scale: Tensor | None) -> Made:
 def _in_chunk(
     cells: Tensor, dtype: torch.dtype, block: slice, chunk: slice, count: int, shape: Sequence[int]
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Positions of the gold cells in one block's logits [N, C, g]: of class 0, of their class,
-    column; and weights.
+    """Return positions of gold cells in a block's logits [N, C, g], and their weights.
+
+    Positions are those of class 0, of their class, and the column.
 
     Cells of other blocks, and padding, are the class 0 of some cell, with weight 0.
     """

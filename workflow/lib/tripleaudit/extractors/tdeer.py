@@ -1,5 +1,4 @@
-"""TDEER: entities and relations of a sentence, then a translation from (subject, relation) to
-objects (Li et al., EMNLP 2021).
+"""TDEER: entities, relations, then translation to objects (Li et al., EMNLP 2021).
 
 A sentence is encoded once, and all its (subject, relation) instances are scored together; the
 official code repeats the sentence for each instance. Shortcuts: the projections of ``h + s + e``
@@ -27,6 +26,8 @@ CELLS_AT_ONCE = (
 
 
 class TDEER(Extractor):
+    """The extractor that translates (subject, relation) to objects, with negative samples."""
+
     name = "tdeer"
     settings = TDEERSettings
     static = True
@@ -59,8 +60,7 @@ class TDEER(Extractor):
 
     @classmethod
     def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
-        """Draw the instances, or of these the one that each entry stands for, and number the
-        positive cells.
+        """Draw the instances (or the entries' own), and number the positive cells.
 
         Returns:
             ``instances`` [m, 3] int64 (sentence, relation, how often the instance counts: a subject
@@ -145,8 +145,9 @@ class TDEER(Extractor):
         relation: Tensor,
         base: Tensor | None = None,
     ) -> Tensor:
-        """Object-head logits [n, L] of n instances: sentence and relation [n], flat subject spans
-        [n, 2].
+        """Return object-head logits [n, L] of n instances.
+
+        Sentence and relation are [n], subjects flat spans [n, 2].
 
         ``mask`` [B, L]: padding is no key. ``base`` is ``self.attention(hidden)`` where it is
         known.
@@ -234,8 +235,7 @@ def decode(
     content: Tensor,
     instances_at_once: int = 1024,
 ) -> tuple[Tensor, Tensor]:
-    """Thresholds 0.5; an entity head takes the nearest tail of its type; an object head must head
-    an object.
+    """Return triples; thresholds 0.5, nearest tails, and objects that head an object entity.
 
     Args:
         entity_logits: heads and tails [B, L, 2], subject and object.

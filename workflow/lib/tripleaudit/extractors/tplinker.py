@@ -1,5 +1,4 @@
-"""TPLinker: link the heads and the tails of entity pairs for every relation (Wang et al., COLING
-2020).
+"""TPLinker: links of heads and tails of pairs by relation (Wang et al., COLING 2020).
 
 One cell for each unordered pair of tokens (the upper triangle) says whether the pair is an entity,
 and for each relation whether it links the heads, or the tails, of subject and object (class 2: the
@@ -50,8 +49,9 @@ class TPLinker(Extractor):
         link_weight: Tensor | None = None,
         **_: Tensor,
     ) -> ExtractorOutput:
-        """See :meth:`Extractor.forward`; the weights are those of :meth:`loss_weights`, the
-        current ones by default.
+        """Compute the loss with the weights of :meth:`loss_weights`, by default the current ones.
+
+        See :meth:`Extractor.forward`.
         """
         if self.config.padded_cells:
             extra = max(0, self.config.max_length - input_ids.shape[1])
@@ -76,8 +76,9 @@ class TPLinker(Extractor):
 
     @classmethod
     def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
-        """Return ``cells`` [n, 6], the links and entities of the gold triples
-        (:func:`tables.gold_cells`).
+        """Return links and entities of gold triples as ``cells`` [n, 6].
+
+        See :func:`tables.gold_cells`.
         """
         shape, relations = batch.shape, len(config.relations)
         if config.padded_cells:
@@ -93,9 +94,7 @@ class TPLinker(Extractor):
         return dict(zip(("entity_weight", "link_weight"), self.loss_weights(step), strict=True))
 
     def table(self, hidden: Tensor, mask: Tensor) -> Table:
-        """All maps, R of head links, R of tail links and that of entities, from hidden [B, L, H]
-        and a mask [B, L].
-        """
+        """Return R maps of head links, R of tail links and one of entities from [B, L, H]."""
         width, columns = self.hidden_size, 2 * len(self.config.relations)
         left = F.linear(hidden, self.pair.weight[:, :width], self.pair.bias)
         right = F.linear(hidden, self.pair.weight[:, width:])
@@ -106,9 +105,7 @@ class TPLinker(Extractor):
         return Table(left, right, weight, bias, features, mask, upper=True)
 
     def loss_weights(self, step: int | None = None) -> tuple[float, float]:
-        """Weights of the entity map and of each of the two link maps at a step, the current one
-        by default.
-        """
+        """Return weights of the entity map and both link maps at a step, default the current."""
         relations = len(self.config.relations)
         share = (self.step if step is None else step) / (self.config.recover_steps + 1)
         maps = 2 * relations + 1

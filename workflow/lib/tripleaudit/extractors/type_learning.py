@@ -25,8 +25,7 @@ LEARNING_RATE = 3e-3
 def learn_types(
     model: Extractor, sentences: Sequence[Sentence], *, batch_size: int, seed: int
 ) -> dict[str, Any]:
-    """Give a trained extractor its type layer, learnt from the located entities of training
-    triples.
+    """Train the type layer of an extractor on the located entities of training triples.
 
     Args:
         sentences: the training split; nothing happens where its entities have no types.

@@ -1,5 +1,4 @@
-"""UniRel: sentence and relation names in one sequence, one map of who interacts with whom (Tang et
-al., EMNLP 2022).
+"""UniRel: text and relation names in one sequence, one interaction map (Tang et al., 2022).
 
 The encoder reads ``[CLS] sentence [SEP] relation ... relation``, one input embedding a relation.
 Attention scores before the softmax, averaged over heads, are logits of links between any two of
@@ -47,6 +46,8 @@ MOST_PAIRS = 512  # of these: an untrained model marks thousands
 
 
 class UniRel(Extractor):
+    """The extractor that encodes relation names with the text in one sequence."""
+
     name = "unirel"
     settings = UniRelSettings
     static = True
@@ -97,8 +98,9 @@ class UniRel(Extractor):
         return self._subwords[0]
 
     def _read(self) -> tuple[Tensor, Tensor]:
-        """Token ids [R, W] of the relations' words, and the weight of each in their mean, which
-        is 0 for padding.
+        """Return token ids [R, W] of the relations' words, and their weights in the mean.
+
+        Padding has weight 0.
         """
         names = Verbaliser(self.config.relations, self.config.descriptions)
         words = self.tokenizer(
@@ -111,9 +113,7 @@ class UniRel(Extractor):
         return torch.from_numpy(table), torch.from_numpy(weights)
 
     def relation_embeddings(self) -> Tensor:
-        """What the encoder reads in the place of each relation's name, [R, H]: the mean over its
-        subwords.
-        """
+        """Return the encoder's input for each relation [R, H]: the mean over its subwords."""
         if self._subwords[0].device != self.device:
             self._subwords = tuple(each.to(self.device) for each in self._subwords)
         ids, weights = self._subwords
@@ -169,8 +169,9 @@ class UniRel(Extractor):
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, **targets: Tensor
     ) -> ExtractorOutput:
-        """See :meth:`Extractor.forward`; the loss is the mean over cells of tokens and
-        relations, summed over maps.
+        """Compute the loss: mean over cells of tokens and relations, summed over maps.
+
+        See :meth:`Extractor.forward`.
         """
         scores = self.interactions(self.represent(input_ids, attention_mask))
         relations = attention_mask[:, :1].expand(
@@ -184,8 +185,9 @@ class UniRel(Extractor):
 
     @classmethod
     def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
-        """Return the gold cells (:func:`losses.write_gold`) ``interactions`` of [B, 3, L + R, L
-        + R].
+        """Return gold cells ``interactions`` of [B, 3, L + R, L + R].
+
+        See :func:`losses.write_gold`.
         """
         shape, size = batch.shape, batch.shape.length + len(config.relations)
         cells = targets(batch.triples, shape.length, (shape.batch, 3, size, size))
@@ -205,8 +207,9 @@ def _reordered(states: Tensor, order: Tensor) -> Tensor:
 
 
 def targets(triples: Tensor, length: int, shape: Sequence[int]) -> Tensor:
-    """Flat numbers [20 n] of the gold cells of triples [n, 6] in maps of a ``shape`` [B, 3, L + R,
-    L + R].
+    """Return flat numbers [20 n] of the gold cells of triples [n, 6] in ``shape`` maps.
+
+    The shape is [B, 3, L + R, L + R].
 
     The third map is also taught which relations an entity takes part in, as the authors' is;
     nothing decodes these.
@@ -232,8 +235,7 @@ def targets(triples: Tensor, length: int, shape: Sequence[int]) -> Tensor:
 
 
 def decode(scores: Tensor, content: Tensor, threshold: float = 0.5) -> tuple[Tensor, Tensor]:
-    """Join entities whose first and last tokens are linked with the relations that all four tokens
-    are linked with.
+    """Join entities with linked first and last tokens, and relations linked to all four tokens.
 
     Below, e counts entities, p linked pairs of them, t triples.
 

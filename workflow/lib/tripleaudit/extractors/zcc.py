@@ -1,6 +1,7 @@
-"""ZCC, the zero-cardinality classifier: does a sentence hold any triple at all? ("90% F1 Score in
-Relational Triple Extraction: Is it Real?", Section 3.) Only the sentences that pass reach an
-extractor.
+"""ZCC, the zero-cardinality classifier: does a sentence hold any triple?
+
+"90% F1 Score in Relational Triple Extraction: Is it Real?", Section 3. Only the sentences that pass
+reach an extractor.
 
 It is trained on sentences with and without triples. The binary head has one output; the multi-class
 multi-label head (MCML) has one output per relation, and a sentence passes if any of them says so.
@@ -32,6 +33,8 @@ _WORD = re.compile(r"\w+(?:[-'’.]\w+)*")
 
 
 class ZCC(Extractor):
+    """The classifier of sentences with and without triples, binary or by relation."""
+
     name = "zcc"
     kind = "classifier"
     static = True
@@ -95,9 +98,7 @@ class ZCC(Extractor):
     def evaluate(
         self, sentences: Sequence[Sentence], alignments: Mapping[str, Alignment], batch_size: int
     ) -> dict[str, float]:
-        """Return F1, precision and recall of the class "has triples"; ``sentences`` carry their
-        gold triples.
-        """
+        """Return F1, precision and recall of the class "has triples" on gold ``sentences``."""
         scores = self._scores(
             list(dict.fromkeys(each.text for each in sentences)), alignments, batch_size
         )

@@ -98,9 +98,7 @@ class Task:
         )
 
     def _described_relations(self) -> str:
-        """Return one line for each relation, by plain name, with its description where there is
-        one.
-        """
+        """Return one line per relation: plain name, and description if there is one."""
         lines = []
         for relation, name in sorted(self.relations.names.items(), key=lambda item: item[1]):
             description = self.descriptions.get(relation)
@@ -110,8 +108,9 @@ class Task:
     def _example_messages(
         self, example: Sentence, values: Mapping[str, Any]
     ) -> list[Mapping[str, str]]:
-        """Return an example as a question and its answer; in closed extraction about its first
-        triple.
+        """Return an example as question and answer.
+
+        Closed extraction asks about its first triple.
         """
         values = {**values, "text": _on_one_line(example.text)}
         triples = [
@@ -126,9 +125,7 @@ class Task:
     def requests(
         self, sentences: Iterable[Sentence]
     ) -> Iterator[tuple[int, tuple[str, str] | None, Request]]:
-        """Yield ``(number of the text, entity pair, request)``: one for each text, or (closed)
-        for each gold pair.
-        """
+        """Yield ``(index of text, entity pair, request)``: per text, or (closed) per gold pair."""
         for number, sentence in enumerate(sentences):
             if self.setting != "closed":
                 yield number, None, self.request(sentence)
@@ -202,9 +199,7 @@ class Extraction:
         return next((status for status in _WORST if status in statuses), "empty")
 
     def to_json(self) -> dict[str, Any]:
-        """Return the result row: text, triples as the model wrote them, statuses, and every
-        answer as it came.
-        """
+        """Return the result row: text, triples as the model wrote them, statuses, and answers."""
         return {
             "id": self.sentence.id,
             "text": self.sentence.text,
@@ -214,8 +209,7 @@ class Extraction:
         }
 
     def prediction(self, relations: Verbaliser) -> Sentence:
-        """Return the sentence with the triples between spans, relations under the corpus's own
-        names.
+        """Return the sentence with triples between spans and the corpus's own relation names.
 
         A string that does not occur in the text stays, without a position. Each distinct triple
         appears once.
@@ -252,9 +246,7 @@ def extract(client: "Client", sentences: Sequence[Sentence], task: Task) -> list
 
 
 def summary(extractions: Sequence[Extraction]) -> dict[str, Any]:
-    """Count texts, triples, statuses, tokens and money of an extraction; equal requests were
-    paid for once.
-    """
+    """Count texts, triples, statuses, tokens and money of an extraction; equal requests once."""
     calls = [call for item in extractions for call in item.calls]
     statuses = Counter(call.parsed.status for call in calls)
     return {
@@ -274,9 +266,7 @@ def summary(extractions: Sequence[Extraction]) -> dict[str, Any]:
 def select_texts(
     sentences: Sequence[Sentence], limit: int | None = None, seed: int | None = None
 ) -> list[Sentence]:
-    """Return the texts of a data set: all, the first ``limit``, or (with a seed) so many drawn
-    at random, in order.
-    """
+    """Return texts of a data set in order: all, the first ``limit``, or a random sample by seed."""
     if limit is None or limit >= len(sentences):
         return list(sentences)
     if seed is None:
@@ -286,9 +276,7 @@ def select_texts(
 
 
 def reference(sentences: Iterable[Sentence], relations: Verbaliser) -> list[Sentence]:
-    """Return the gold sentences with relations under their plain names, as generated triples
-    have them.
-    """
+    """Return gold sentences with plain names of relations, as generated triples have them."""
     renamed = []
     for sentence in sentences:
         triples = [
@@ -315,9 +303,7 @@ def write_texts(
 
 
 def relations_of(dataset: Mapping[str, Any], sentences: Iterable[Sentence]) -> Verbaliser:
-    """Return the relations of a data set with their plain names: those it names, else those of
-    its gold triples.
-    """
+    """Return a data set's relations with plain names: those it lists, else the gold ones."""
     in_gold = {triple.relation for sentence in sentences for triple in sentence.triples}
     return Verbaliser(dataset.get("relations") or in_gold, dataset.get("verbalise"))
 
@@ -328,8 +314,7 @@ def build_task(
     sentences: Sequence[Sentence],
     examples: Iterable[Sentence] = (),
 ) -> Task:
-    """Return the task of a system on a data set, both as in the configuration section
-    ``generative``.
+    """Return the task of a system on a data set, both from the section ``generative``.
 
     Args:
         examples: the sentences that examples are drawn from; those among the texts are left out.
@@ -380,8 +365,9 @@ def _call(task: Task, pair: tuple[str, str] | None, answer: Answer) -> Call:
 def _talk(
     task: Task, pair: tuple[str, str] | None, request: Request
 ) -> Generator[Request, Answer, Call]:
-    """Query, and once more where the answer cannot be read; a second one that helps as little
-    only costs money.
+    """Query the model, and query again once if the answer cannot be read.
+
+    A second repetition that helps as little only costs money.
     """
     answer = yield request
     first = _call(task, pair, answer)
@@ -401,9 +387,7 @@ def _reminded(task: Task, request: Request, answer: Answer) -> Request:
 
 
 def _span(text: str, name: str) -> Span:
-    """Return the first mention of a name in a text, also in other case; without one, a span
-    without offsets.
-    """
+    """Return the first mention of a name in a text, in any case; else a span without offsets."""
     positions, _ = find_spans(text, name)
     position = positions[0] if positions else _find_casefolded(text, name)
     if position is None:

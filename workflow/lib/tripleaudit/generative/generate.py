@@ -1,6 +1,4 @@
-"""The extraction of one system from one data set, from texts to answers, predictions and a
-report.
-"""
+"""Extraction of one system from one data set: texts, answers, predictions and a report."""
 
 import logging
 from collections.abc import Sequence

@@ -1,5 +1,4 @@
-"""From values per text to scores: means with intervals, hard matching, numbers and lengths of
-triples.
+"""Scores from values per text: means with intervals, hard matching, counts and lengths.
 
 Hard matching (precision, recall and F1 on strings) counts by default over the corpus (micro) on
 sets of normalised triples. The official numbers are means of per-text values and leave out texts
@@ -34,9 +33,7 @@ class Score:
 
 
 def mean_score(values: Iterable[float], resamples: int, seed: int) -> Score | None:
-    """Return the unweighted mean over texts with a 95 % percentile bootstrap interval; None
-    without values.
-    """
+    """Return the unweighted mean over texts with 95 % bootstrap interval; None without values."""
     array = np.fromiter(values, dtype=float)
     if not array.size:
         return None
@@ -47,8 +44,7 @@ def mean_score(values: Iterable[float], resamples: int, seed: int) -> Score | No
 def _bounds(
     statistic: Callable[[np.ndarray], np.ndarray], texts: int, resamples: int, seed: int
 ) -> tuple[float | None, float | None]:
-    """Return the interval of a statistic of ``[resamples, texts]``: how often each resample takes
-    each text.
+    """Return the interval of a statistic of ``[resamples, texts]`` counts of texts.
 
     Fewer than :data:`~tripleaudit.scoring.bootstrap.FEWEST` texts have none.
     """
@@ -64,8 +60,7 @@ def _bounds(
 def micro_scores(
     counts: Iterable[tuple[int, int, int]], resamples: int, seed: int
 ) -> dict[str, Score]:
-    """Return micro precision, recall and F1 of ``(matched, predicted, gold)`` counts, one row per
-    text.
+    """Return micro precision, recall and F1 of ``(matched, predicted, gold)`` rows of texts.
 
     A ratio without a denominator is 0.
     """
@@ -82,8 +77,9 @@ def micro_scores(
 def hard_match(
     system: System, gold: System, official: bool, resamples: int, seed: int
 ) -> dict[str, Score]:
-    """Return ``precision``, ``recall`` and ``f1``; official: means over the texts with a prediction
-    and gold triples.
+    """Return ``precision``, ``recall`` and ``f1``.
+
+    The official variant is the mean over texts with a prediction and gold triples.
 
     An empty dictionary if there is no such text.
     """
@@ -139,9 +135,7 @@ def _official_key(triple: Any) -> str:
 
 
 def mean_tokens(triples: Iterable[Sequence[Any]]) -> float | None:
-    """Return the mean tokens per triple of one text, 0 for one with a part that is no string;
-    None without triples.
-    """
+    """Return mean tokens per triple of a text; 0 if a part is no string, None without triples."""
     counts = [_tokens_of(triple) for triple in triples]
     return sum(counts) / len(counts) if counts else None
 

@@ -1,6 +1,4 @@
-"""All GREScores of one system, from whatever inputs there are: triples, gold, judgements, a
-topic model, an encoder.
-"""
+"""GREScores of a system from its inputs: triples, gold, judgements, topic model, encoder."""
 
 import logging
 from collections import Counter

@@ -22,8 +22,7 @@ Verdicts = Mapping[str, Sequence[bool | None]]
 
 
 def read_verdicts(path: str | Path) -> dict[str, list[bool | None]]:
-    """Read stored judgements as ``{text: [bool or None, …]}``; None is a verdict that could not be
-    read.
+    """Read stored judgements as ``{text: [bool or None, …]}``; None for an unreadable verdict.
 
     Raises:
         UserError: the file is missing or has another form.
@@ -88,9 +87,7 @@ def _of_usable(triples: Sequence[Any], results: Sequence[bool | None]) -> Sequen
 
 
 def triple_json(triple: Sequence[Any]) -> str:
-    """Return a triple as the JSON text that stored details use as a key (ASCII escapes, as
-    published).
-    """
+    """Return a triple as the JSON key of stored details (ASCII escapes, as published)."""
     return json.dumps(list(triple))
 
 
@@ -115,8 +112,7 @@ def read_splits(path: str | Path) -> dict[str, dict[str, str]]:
 
 
 def granularity(system: System, splits: Splits, official: bool) -> dict[str, float]:
-    """Return GS per text: the mean of exp(-n) over the text's distinct triples with a readable
-    answer.
+    """Return GS per text: mean of exp(-n) over distinct triples with a readable answer.
 
     Official: every text of the details that has at least one answer, brackets counted. Default: the
     system's texts with at least one usable triple that were split, and
@@ -144,17 +140,13 @@ def split_value(answer: str) -> float | None:
 
 
 def count_brackets(answer: str) -> int:
-    """Return the official count of parts: pairs of square brackets, where a single pair means no
-    split.
-    """
+    """Return the official count of parts: pairs of square brackets; a single pair is no split."""
     pairs = min(answer.count("["), answer.count("]"))
     return 0 if pairs == 1 else pairs
 
 
 def granularity_coverage(system: System, splits: Splits) -> dict[str, float]:
-    """Return per text that was split the share of its distinct usable triples with an answer
-    that could be read.
-    """
+    """Return per split text the share of distinct usable triples with a readable answer."""
     values = {}
     for text, triples in system.texts.items():
         distinct = {triple_json(triple) for triple in clean(triples)[0]}

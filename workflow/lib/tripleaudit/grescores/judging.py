@@ -1,5 +1,4 @@
-"""Questions to a language model about triples: is it supported by its text (FS), and what could it
-be split into (GS).
+"""Questions to a judge: is a triple supported by its text (FS), how can it be split (GS)?
 
 Answers are written in the published form of details, so that stored judgements and one's own are
 read by the same code. The client stores every answer the moment it arrives; a run that was cut
@@ -122,9 +121,7 @@ class Kind:
         ), report
 
     def requests(self, system: System, client: Client, prompt: Prompt) -> Iterator[Request]:
-        """Yield what :meth:`ask` sends: every question, and once more each whose stored answer
-        cannot be read.
-        """
+        """Yield the requests of :meth:`ask`; those with an unreadable stored answer twice."""
         for question in self._questions(system):
             request = self._request(prompt, question)
             yield request
@@ -166,8 +163,9 @@ class Kind:
 
 
 def _verdicts(system: System, found: Mapping[Question, bool | None]) -> dict[str, dict[str, Any]]:
-    """``{text: {"score": float, "results": [bool or None, …]}}``, one result for each triple,
-    False if malformed.
+    """Return ``{text: {"score": float, "results": [bool or None, …]}}``, False if malformed.
+
+    There is one result for each triple.
     """
     details: dict[str, dict[str, Any]] = {}
     for text, triples in system.texts.items():

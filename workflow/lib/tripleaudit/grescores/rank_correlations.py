@@ -1,5 +1,4 @@
-"""Correlations of scores over systems that are measured on several data sets, with intervals over
-systems.
+"""Correlations of scores over systems on several data sets, with intervals over systems.
 
 The rows of one system on several data sets are not independent, so intervals resample systems: a
 system is drawn with its values on all data sets.

@@ -1,5 +1,4 @@
-"""Uniqueness (US) and completeness (CS) from the similarity of triple vectors (GenRES, sections 3.2
-and 3.5).
+"""Uniqueness (US) and completeness (CS) by vector similarity (GenRES, sections 3.2, 3.5).
 
 One matrix product per text. The published scores add the vectors of subject, relation and object: a
 triple and its reverse are then the same vector, so US counts a reversed triple as a repeat and CS
@@ -29,8 +28,7 @@ KNOWN = {"53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db": "al
 
 
 class FolderEncoder:
-    """A sentence-transformers model in a folder (safetensors weights only, nothing is downloaded,
-    no remote code).
+    """Sentence-transformers model in a folder: safetensors only, no downloads, no remote code.
 
     Raises:
         UserError: the folder holds no such model.
@@ -73,9 +71,7 @@ class FolderEncoder:
 
 
 class EndpointEncoder:
-    """An OpenAI-compatible embeddings endpoint, through the cached client of
-    :mod:`tripleaudit.generative`.
-    """
+    """OpenAI-compatible embeddings endpoint, used through the cached client."""
 
     def __init__(self, client: Any, name: str) -> None:
         self.name = name
@@ -129,9 +125,7 @@ def default_phi(name: str) -> float:
 
 
 def _identity(folder: Path) -> str:
-    """Name a model by its content: its own or its folder's name and the first digits of its
-    weights' SHA-256.
-    """
+    """Name a model by its content: its or its folder's name and the start of its SHA-256."""
     weights = sha256(min(folder.glob("*.safetensors")))
     return f"{KNOWN.get(weights, folder.name)}@{weights[:8]}"
 
@@ -160,9 +154,7 @@ class Matching:
 
 
 def triple_vectors(triples: Sequence[StringTriple], elements: Elements) -> np.ndarray:
-    """Return unit vectors of triples, ``[n, d]``: sums of the vectors of subject, relation and
-    object.
-    """
+    """Return unit vectors of triples ``[n, d]``: sums of subject, relation and object vectors."""
     parts = [elements([triple[role] for triple in triples]) for role in range(3)]
     return _unit(parts[0] + parts[1] + parts[2])
 
@@ -174,8 +166,7 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 def uniqueness(
     system: System, elements: Elements, matching: Matching, official: bool
 ) -> dict[str, float]:
-    """Return US per text: the share of ordered pairs of different triples whose cosine is below
-    phi.
+    """Return US per text: share of ordered pairs of different triples with cosine below phi.
 
     A single triple is unique. A text without triples counts 1 officially and is left out by
     default.

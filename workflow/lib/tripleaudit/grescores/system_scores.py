@@ -1,6 +1,4 @@
-"""The systems of a data set: read as the study planned them, scored, and written as tidy rows of
-one file.
-"""
+"""Systems of a data set: read, scored, and written as tidy rows of one file."""
 
 import contextlib
 import logging
@@ -48,8 +46,7 @@ def write_dataset_scores(
     embedder: Sequence[str | Path] = (),
     batch_size: int = 64,
 ) -> None:
-    """Score the systems of a data set and write the tidy scores with a sidecar that records how
-    they were made.
+    """Score the systems of a data set; write tidy scores with a sidecar of their provenance.
 
     Args:
         spec: the systems and the settings as :meth:`tripleaudit.study.grescores.GreScores.spec`
@@ -132,9 +129,7 @@ def _scored(
 
 
 def strings_to_embed(spec: Mapping[str, Any], files: Sequence[str | Path]) -> set[str]:
-    """Return every distinct string that a data set's scores would have embedded for the same
-    arguments.
-    """
+    """Return the distinct strings that scores of the same arguments would have embedded."""
     gold = read_system(files[spec["gold"]], spec["order"])
     return strings_of([gold, *(_read(entry, spec, files, gold) for entry in spec["systems"])])
 
@@ -142,8 +137,7 @@ def strings_to_embed(spec: Mapping[str, Any], files: Sequence[str | Path]) -> se
 def _read(
     entry: Mapping[str, Any], spec: Mapping[str, Any], files: Sequence[str | Path], gold: System
 ) -> System:
-    """Read one system; the study's own predictions are cut to the data set's texts and verbalised
-    as its gold.
+    """Read one system; the study's predictions are cut to the data set's texts and verbalised.
 
     A system that was queried about some of the texts has these alone, and one that failed has none.
     """
@@ -170,9 +164,7 @@ def _read(
 
 
 def _plain_names(original: System, gold: System) -> dict[str, str]:
-    """Return the corpus's relations with the names that the gold file gives them, triple by
-    triple.
-    """
+    """Return the corpus's relations with their names in the gold file, triple by triple."""
     return {
         before[1]: after[1]
         for text, triples in original.texts.items()
@@ -195,9 +187,7 @@ def _matching(settings: Mapping[str, Any], elements: Elements | None) -> Matchin
 def _rows(
     study: str, spec: Mapping[str, Any], keys: Mapping[str, str], result: Result
 ) -> list[Score]:
-    """Return the rows of one system; the protocol names level and setting, the matching the
-    mode.
-    """
+    """Return a system's rows; protocols are level and setting, matchings are modes."""
     run = {name: value for name, value in keys.items() if name != "setting"}
     protocol = f"gre-{spec['level']}-{keys['setting']}"
     identity = keys_of({"study": study, "corpus": spec["corpus"], "protocol": protocol, **run})

@@ -1,5 +1,4 @@
-"""Systems: what an extractor, a language model or the gold standard says about each text of a data
-set.
+"""Systems: triples of an extractor, a language model or the gold standard for each text.
 
 A system is a mapping from text to triples, because that is how the published outputs are keyed and
 how gold and predictions are joined. Triples are kept as they were read, malformed ones included:
@@ -46,8 +45,9 @@ def plain_relation(label: Any) -> Any:
 
 
 def cdr_triple(item: Sequence[Any]) -> list[Any] | None:
-    """Return ``[disease, relation, chemical]`` of CDR's ``[chemical, disease, crossing, label]``,
-    or None.
+    """Return ``[disease, relation, chemical]`` of a CDR triple, or None.
+
+    CDR has ``[chemical, disease, crossing, label]``.
 
     Pairs that were annotated as unrelated are gold too ("not induced by"); pairs marked
     ``not_include`` are not.
@@ -147,9 +147,7 @@ def read_system(path: str | Path, order: str = "auto") -> System:
 
 
 def read_judged(path: str | Path, texts: Iterable[str | Path] = ()) -> System:
-    """Read what a judge is queried about: extracted triples, cut to the texts of further files
-    where there are any.
-    """
+    """Read the triples that a judge is asked about, cut to the texts of further files."""
     system = read_system(path, order="sro")
     for file in texts:
         system = system.restricted(

@@ -1,5 +1,4 @@
-"""Word tokens for #tok and for the topic models: Penn Treebank rules after a light sentence
-splitter.
+"""Word tokens for #tok and topic models: Penn Treebank rules after a sentence splitter.
 
 The published #tok values and dictionaries were made with NLTK 3.8 (``word_tokenize``: a Punkt
 sentence split, then Treebank-style rules). NLTK 3.9 changed the rules (en dashes and opening single
@@ -93,9 +92,7 @@ def tokens(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 17)
 def count_tokens(text: str) -> int:
-    """Return ``len(tokens(text))``; remembered, because the same names recur in thousands of
-    triples.
-    """
+    """Return ``len(tokens(text))``, cached because names recur in thousands of triples."""
     return len(tokens(text))
 
 

@@ -1,5 +1,4 @@
-"""Topical similarity (TS): exp(-KL) between the topics of a text and of its triples (GenRES,
-section 3.1).
+"""Topical similarity (TS): exp(-KL) of topics of text and triples (GenRES, section 3.1).
 
 The topic model is gensim's LDA, trained once per data set on all texts of the source and saved
 without pickles. Inference draws a random start, which moves single texts by up to 0.5 if left
@@ -68,9 +67,7 @@ class TopicModel:
         return tuple(sorted(counts.items()))
 
     def distribution(self, text: str) -> np.ndarray:
-        """Return the topic distribution of a text, float64 ``[K]``, summing to 1; uniform
-        without known words.
-        """
+        """Return the topic distribution of a text, float64 ``[K]``; uniform without known words."""
         bag = self.bag(text)
         if bag not in self._known:
             # Official inference leaves the generator running, so that the same text gets another
@@ -140,8 +137,9 @@ class TopicModel:
 def train_topics(
     texts: Sequence[str], topics: int, seed: int, chunk_size: int = CHUNK_SIZE
 ) -> TopicModel:
-    """Train LDA with gensim's defaults (symmetric priors 1/K, one pass, chunks of 2000), as
-    published but seeded.
+    """Train LDA with gensim's defaults, as published but seeded.
+
+    Symmetric priors 1/K, one pass, chunks of 2000.
 
     Args:
         texts: the training texts; repeats count, and the order matters.
@@ -180,8 +178,7 @@ def train_topics(
 
 
 def arranged(texts: Sequence[str], evaluated: Iterable[str], after: float) -> list[str]:
-    """Return the training texts with the evaluated ones behind a share of the others, in their
-    order otherwise.
+    """Return training texts with the evaluated ones behind a share of the others, in order.
 
     A text of the first update is remembered: for published outputs of NYT10m, TS is 9 to 10 points
     higher if the evaluated texts come first, so stand-in texts must have them where the original
@@ -240,8 +237,7 @@ def topical_similarity(system: System, model: TopicModel, official: bool) -> dic
 
 
 def read_texts(path: str | Path) -> list[str]:
-    """Read training texts: a JSON list of strings, an object keyed by text, or JSON lines with
-    ``text``.
+    """Read texts: a JSON list of strings, an object keyed by text, or JSON lines with ``text``.
 
     Raises:
         UserError: the file is missing or has none of these forms.

@@ -1,3 +1,1 @@
-"""Language models behind endpoints: client, store of answers and spending, conversations,
-reading of answers.
-"""
+"""Language models behind endpoints: client, store, budget, conversations and readers."""

@@ -1,5 +1,4 @@
-"""Request fields that an endpoint's server accepts, learned from its documented errors and its
-first answers.
+"""Request fields that a server accepts, learned from documented errors and first answers.
 
 Services differ in the field that limits an answer, in whether they accept a temperature, in
 structured outputs and in whether the model reasons before it answers. No request is sent for this
@@ -79,16 +78,12 @@ class Capabilities:
         return None
 
     def after_answer(self, answer: Answer) -> "Capabilities":
-        """Return what an answer teaches: that the server accepts all this, and whether the model
-        reasons.
-        """
+        """Return the knowledge after an answer: accepted fields, and whether the model reasons."""
         reasons = bool(self.reasons or answer.reasoning or answer.usage.reasoning_tokens)
         return dataclasses.replace(self, reasons=reasons, settled=True)
 
     def difference(self, before: "Capabilities") -> str:
-        """Return in words what is known now and was not before; empty if nothing that changes
-        requests.
-        """
+        """Return new knowledge in words; empty if it changes no requests."""
         changes = []
         if self.token_field != before.token_field:
             changes.append(f"takes '{self.token_field}' in place of '{before.token_field}'")
@@ -117,8 +112,7 @@ def refused_field(error: Mapping[str, Any], body: Mapping[str, Any]) -> str | No
 
 
 def response_format(schema: Any) -> dict[str, Any]:
-    """Return the request field that asks for an answer of this JSON schema, strict where strict
-    mode allows it.
+    """Return the request field for answers of a JSON schema, strict where possible.
 
     Objects that require all of their properties are closed for it, as strict mode demands.
     """
@@ -131,9 +125,7 @@ def response_format(schema: Any) -> dict[str, Any]:
 
 
 def closed(schema: Any) -> Any:
-    """Return a schema in which every object that requires all of its properties forbids further
-    ones.
-    """
+    """Return a schema whose objects forbid further properties if they require all."""
     if isinstance(schema, list):
         return [closed(item) for item in schema]
     if not isinstance(schema, dict):
@@ -186,8 +178,7 @@ def strict_problem(schema: Any, where: str = "schema") -> str | None:
 
 
 def initial_capabilities(endpoint: Endpoint, learned: Mapping[str, Any] | None) -> Capabilities:
-    """Return what is known of an endpoint: what an earlier job has learned, and what the study
-    sets.
+    """Return the initial knowledge of an endpoint: earlier jobs' and the study's settings.
 
     Args:
         learned: :class:`Capabilities` as a mapping; None if no job has learned anything.

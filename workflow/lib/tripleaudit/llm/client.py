@@ -1,5 +1,4 @@
-"""Client of every language-model stage: sends no request twice, keeps concurrency and budget over
-all jobs.
+"""Client of all language-model stages: cached requests, shared concurrency and budget.
 
 endpoint = Endpoint("https://host/v1", "some-model", api_key_env="SOME_KEY")
 with Client(endpoint, "results/cache/llm") as client:
@@ -144,8 +143,7 @@ class Client:
         return None if record is None else _answer_from_record(record, key)
 
     def bill(self) -> dict[str, Any]:
-        """Return what the answers of this client have cost, whoever paid for them, and what served
-        them.
+        """Return cost and served models of this client's answers, whoever paid for them.
 
         Each distinct request counts once; ``lost`` is the most that attempts without an answer can
         have cost the study.
@@ -155,8 +153,7 @@ class Client:
         return bill(self._answers.values()) | {"lost": self.store.lost(), "capabilities": known}
 
     def check_room(self, requests: Iterable[Request]) -> None:
-        """Refuse requests that cannot fit into the endpoint's ``context``, where that is known,
-        before any is sent.
+        """Refuse requests that exceed the endpoint's ``context``, if known, before sending any.
 
         Raises:
             UserError: a prompt of about so many tokens and the longest answer exceed the context.
@@ -177,8 +174,9 @@ class Client:
     # requests
 
     def complete_all(self, requests: Sequence[Request], what: str = "") -> list[Answer]:
-        """Return the answers of all requests, in their order; equal ones are sent once. Errors
-        as :meth:`drive`.
+        """Return answers in the order of the requests; equal ones are sent once.
+
+        Errors are those of :meth:`drive`.
         """
         answers = self.drive(
             {number: _single_turn(request) for number, request in enumerate(requests)}, what
@@ -186,8 +184,7 @@ class Client:
         return [answers[number] for number in range(len(requests))]
 
     def drive(self, conversations: Mapping[Any, Conversation], what: str = "") -> dict[Any, Any]:
-        """Run conversations concurrently, each as fast as its own answers arrive, and return their
-        results.
+        """Run conversations concurrently, each at its own pace, and return their results.
 
         When the endpoint stops answering or the budget is used up, the requests in flight are still
         awaited and stored; then one error is raised. Running again sends only what is missing.
@@ -232,8 +229,9 @@ class Client:
                 self._progress = None
 
     async def complete(self, request: Request) -> Answer:
-        """Return the answer of one request, stored or from the endpoint; errors as
-        :meth:`drive`.
+        """Return the answer of one request, stored or from the endpoint.
+
+        Errors are those of :meth:`drive`.
         """
         answer = self.lookup(request)
         if answer is None:
@@ -290,9 +288,7 @@ class Client:
             del self._pending[key]
 
     async def _send_after_first(self, request: Request, key: str) -> Answer:
-        """Send the first request of an unknown endpoint by itself: what it teaches spares the
-        others.
-        """
+        """Send the first request of an unknown endpoint alone, because it teaches the others."""
         is_first = not self.known.settled and not self._first_begun
         if not is_first and not self.known.settled:
             with contextlib.suppress(TimeoutError):
@@ -314,9 +310,7 @@ class Client:
             self._first_sent.set()
 
     async def _send(self, request: Request, key: str) -> Answer:
-        """Send a request as the server accepts it, learn from its errors, and store the answer
-        with its cost.
-        """
+        """Send a request as the server accepts it, learn from errors, store the answer and cost."""
         canonical = request.canonical(self.endpoint)
         max_prompt = tokens_at_most(canonical)
         total_usage, total_cost = Usage(), 0.0
@@ -374,8 +368,7 @@ class Client:
         max_tokens: tuple[int, int],
         stored: Callable[[], Any],
     ) -> dict[str, Any]:
-        """Send a request, repeatedly if need be; the caller settles its reservation once the answer
-        is stored.
+        """Send a request, with retries; the caller settles its reservation after storing.
 
         Args:
             max_tokens: the most tokens of prompt and answer.
@@ -410,9 +403,7 @@ class Client:
 
     @property
     def slots_key(self) -> str:
-        """Requests with the same key share the slots of an endpoint; a local model is for this
-        job alone.
-        """
+        """Key of requests that share an endpoint's slots; a local model serves this job alone."""
         own = self.store.owner if self._server is not None else ""
         return f"{endpoint_key(self.endpoint)}{own}"
 
@@ -436,8 +427,7 @@ class Client:
         )
 
     def embed(self, texts: Sequence[str], batch: int = 64) -> np.ndarray:
-        """Return the embeddings of texts as a float32 array [n, d], through the same store, budget
-        and retries.
+        """Return embeddings of texts, float32 [n, d], through the same store, budget and retries.
 
         Raises:
             EndpointError: the endpoint rejects the texts, or does not send a vector for each of
@@ -514,8 +504,9 @@ class Client:
     def _read_vectors(
         self, rows: list[dict[str, Any]], count: int, key: str, cost: float
     ) -> list[bytes]:
-        """Return the vectors of an answer as little-endian float32; one that cannot be read was
-        paid for, too.
+        """Return an answer's vectors as little-endian float32.
+
+        Unreadable ones were paid for, too.
         """
         try:
             vectors = np.array([row["embedding"] for row in rows], dtype="<f4")
@@ -585,9 +576,7 @@ class _Run:
 
 @dataclass
 class _Meter:
-    """Reservations of one request: a slot of the endpoint, and the most money that an attempt
-    can cost.
-    """
+    """Reservations of one request: a slot of the endpoint, and the maximum cost of an attempt."""
 
     client: Client
     key: str
@@ -647,9 +636,7 @@ class _AlreadyStored(Exception):
 def _record(
     canonical: Mapping[str, Any], body: Mapping[str, Any], answer: Answer
 ) -> dict[str, Any]:
-    """Return what is stored of an answer: the request as it was meant and as it was sent, and
-    the answer.
-    """
+    """Return the stored record of an answer: the request as meant and as sent, and the answer."""
     kept = dataclasses.asdict(answer)
     for name in ("key", "cached"):
         del kept[name]

@@ -59,9 +59,7 @@ class Meter(Protocol):
         """Wait until the next attempt may be made; called before each one."""
 
     def lose(self) -> None:
-        """Enter an attempt that the server may have worked on and billed, although no answer
-        came back.
-        """
+        """Record an attempt without an answer that the server may have processed and billed."""
 
 
 @dataclass(frozen=True)
@@ -103,9 +101,7 @@ CURRENT_CALL: contextvars.ContextVar[Call] = contextvars.ContextVar("current_cal
 
 
 class MeteredClient(httpx2.AsyncClient):
-    """HTTP client that accounts for each attempt, the retries of the package ``openai``
-    included.
-    """
+    """HTTP client that accounts for every attempt, including retries of ``openai``."""
 
     def __init__(self, connection: "Connection", **options: Any) -> None:
         super().__init__(follow_redirects=False, **options)
@@ -216,8 +212,9 @@ class Connection:
         await self._openai.close()
 
     async def post(self, path: str, body: Mapping[str, Any], meter: Meter) -> dict[str, Any]:
-        """Send a request to ``/chat/completions`` or ``/embeddings``, repeatedly if need be, and
-        return the answer.
+        """Post a request to ``/chat/completions`` or ``/embeddings`` with retries.
+
+        Returns the answer.
 
         Raises:
             RequestRejected: the server refuses this request; sending it again would not help.
@@ -304,9 +301,7 @@ class Connection:
         return Reply(200, payload=answer)
 
     def _refusal(self, status: int, body: Any, text: str) -> Reply:
-        """Return the outcome of an error status, which some servers put into the body of a good
-        one.
-        """
+        """Return the outcome of an error status, also in the body of a successful response."""
         error = _error_object(body)
         codes = {str(error.get("code")), str(error.get("type"))}
         final = bool(codes & (NO_MONEY_CODES | NO_MODEL_CODES))
@@ -420,8 +415,9 @@ def _read_json(text: str) -> Any:
 
 
 def _with_ordered_rows(payload: Any, rows: str) -> dict[str, Any] | None:
-    """Return an answer with its rows (choices, data) in order and without lone surrogates; None
-    if it has no rows.
+    """Return an answer with ordered rows (choices, data) and no lone surrogates.
+
+    None if it has no rows.
     """
     found = payload.get(rows) if isinstance(payload, dict) else None
     if not isinstance(found, list) or not found or not all(isinstance(row, dict) for row in found):

@@ -1,5 +1,4 @@
-"""Iterated calls in one thread with extraction history, and a new thread where the context limit is
-reached.
+"""Iterated calls in a thread with extraction history; new threads at the context limit.
 
 MINEA, section 4.1: pieces of a document are shown one after the other in one conversation; each is
 queried about once and then ``iterations`` times again; what was extracted before stays in the
@@ -83,9 +82,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One call: where it stands, what was read in its answer, and all answers that it took; the
-    last one counts.
-    """
+    """One call: its position, what was read of its answer, and all answers; the last counts."""
 
     piece: int
     iteration: int
@@ -106,9 +103,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A thread as it stands: its messages and number. Branches start from a copy, because
-    nothing here changes.
-    """
+    """State of a thread, its messages and number; immutable, so that branches copy it."""
 
     messages: tuple[Message, ...] = ()
     thread: int = 0

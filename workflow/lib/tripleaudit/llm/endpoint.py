@@ -221,9 +221,7 @@ class Request:
     sample: int = 0
 
     def body(self, endpoint: Endpoint) -> dict[str, Any]:
-        """Return the fields that decide the answer, as the server gets them (without the
-        schema).
-        """
+        """Return the fields that determine the answer, as sent to the server (without schema)."""
         fields = {
             "model": endpoint.model,
             "messages": [
@@ -249,9 +247,7 @@ class Request:
         return extra_limit or self.max_tokens or endpoint.max_tokens
 
     def canonical(self, endpoint: Endpoint) -> dict[str, Any]:
-        """Return the fields that identify this request: its body, schema and sample; nothing
-        about transport.
-        """
+        """Return the identifying fields of this request: body, schema and sample; no transport."""
         canonical = self.body(endpoint)
         if endpoint.serve:
             canonical["server"] = "llama.cpp"
@@ -304,8 +300,7 @@ def canonical_key(value: Any) -> str:
 
 
 def tokens_at_most(canonical: Mapping[str, Any]) -> int:
-    """Return an upper bound of a request's prompt tokens: a byte-level vocabulary never needs more
-    than the bytes.
+    """Return an upper bound of prompt tokens: the bytes, for any byte-level vocabulary.
 
     The constant covers what chat templates add (role marks, a default system message).
     """
@@ -326,9 +321,7 @@ def _float(value: float | None) -> float | None:
 
 
 def bill(answers: Iterable[Answer]) -> dict[str, Any]:
-    """Return the usage and cost of answers, whoever paid for them, and what served them; equal
-    ones count once.
-    """
+    """Return usage, cost and served models of answers, whoever paid; equal ones count once."""
     distinct = list({answer.key: answer for answer in answers}.values())
     times = [answer.served.get("created") for answer in distinct]
     known_times = [time for time in times if isinstance(time, int | float)]

@@ -78,9 +78,7 @@ def estimate_embeddings(client: "Client", texts: Iterable[str]) -> Estimate:
 
 
 def longest_answer(client: "Client", request: Request) -> int:
-    """Return the limit of an answer in tokens, with those of reasoning where the model is known
-    to reason.
-    """
+    """Return the token limit of an answer, with reasoning tokens for models known to reason."""
     endpoint = client.endpoint
     reasons = client.known.reasons or endpoint.reasoning_tokens
     return request.limit(endpoint) + (endpoint.thought if reasons else 0)
@@ -93,8 +91,7 @@ def longest_entity(filler: str) -> Any:
 
 @dataclass
 class DryRun:
-    """Driver that answers from the cache, or else with the longest possible answer, and counts
-    requests.
+    """Driver that counts requests, with answers from the cache or of the maximum length.
 
     Conversations run as they would with a model that always uses its token limit, so the estimate
     is an upper bound.

@@ -1,5 +1,4 @@
-"""A local language model behind the protocol of every other endpoint: llama.cpp's server, in a
-process of its own.
+"""Local language models: a llama.cpp server in its own process, used as any endpoint.
 
 :class:`LocalServer` starts ``python -m tripleaudit.llm.llama`` when it is first needed. That
 process ends with its standard input, so it never outlives the process that started it, however that
@@ -45,8 +44,7 @@ def check_gguf(path: str | Path) -> Path:
 
 
 class LocalServer:
-    """A server that is started when it is first needed and runs until :meth:`stop` or the end of
-    this process.
+    """Server that starts on first use and runs until :meth:`stop` or the end of this process.
 
     Args:
         log_file: output of the server; None keeps it in a temporary file.

@@ -1,5 +1,4 @@
-"""Prompts as files: a YAML file holds the messages, with ``{{name}}`` for what is filled in, and
-the answer's schema.
+"""Prompt files: YAML with messages, ``{{name}}`` placeholders and the answer's schema.
 
 description: one line for people
 messages:
@@ -65,8 +64,7 @@ class Prompt:
         return {name for message in self.messages for name in _SLOT.findall(message["content"])}
 
     def render(self, **values: Any) -> list[dict[str, str]]:
-        """Return the messages with every ``{{name}}`` replaced; inserted text is not looked at
-        again.
+        """Return the messages with every ``{{name}}`` replaced once; insertions are not expanded.
 
         Raises:
             UserError: a value for a slot of the prompt is missing. Values that the prompt does not
@@ -95,8 +93,9 @@ class Prompt:
 
 
 def with_reminder(request: Request, reminder: str) -> Request:
-    """Return a request whose last message ends with a reminder; the same words would bring the
-    same answer.
+    """Return a request with a reminder at the end of its last message.
+
+    The same words would bring the same answer.
     """
     *before, last = request.messages
     return replace(

@@ -14,9 +14,7 @@ MAX_USAGE_FACTOR = 10  # times the tokens that a request can have: no server add
 
 
 def answer_of(payload: Mapping[str, Any], usage: Usage, cost: float, key: str) -> Answer:
-    """Return the answer in a response; some servers put the thought into a field of its own,
-    others into the text.
-    """
+    """Return the answer in a response; the thought may be a separate field or in the text."""
     choice = payload["choices"][0]
     message = choice.get("message") if isinstance(choice.get("message"), dict) else {}
     finish_reason, refusal = choice.get("finish_reason"), message.get("refusal")
@@ -52,9 +50,7 @@ def _served(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def split_thought(text: str) -> tuple[str, str]:
-    """Return ``(thought, answer)`` of a text; a chat template may have written the opening mark
-    itself.
-    """
+    """Return ``(thought, answer)`` of a text; a template may have written the opening mark."""
     text = text.lstrip("\ufeff")
     opening = _THOUGHT_OPENS.match(text)
     closing = list(_THOUGHT_CLOSES.finditer(text))
@@ -68,9 +64,7 @@ def split_thought(text: str) -> tuple[str, str]:
 
 
 def text_of(choice: Mapping[str, Any]) -> str:
-    """Return the text of a choice; some servers send parts, an object, or the arguments of a
-    call in its place.
-    """
+    """Return the text of a choice, which may be parts, an object or the arguments of a call."""
     message = choice.get("message")
     if not isinstance(message, dict):
         message = {"content": message if isinstance(message, str) else choice.get("text")}

@@ -1,6 +1,4 @@
-"""Endpoints and clients of the configuration section ``generative``; nothing here uses the
-network.
-"""
+"""Endpoints and clients of the section ``generative``; uses no network."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -23,8 +21,7 @@ REASONING_FIELDS = ("reasoning_effort", "reasoning_tokens")
 
 
 def read_section(text: str, study: str = "study") -> tuple[dict[str, Any], str]:
-    """Return ``(section, name of the study)`` from the section as JSON or a ``.json`` file, or from
-    a study file.
+    """Return ``(section, study name)`` from JSON, a ``.json`` file or a study file.
 
     Raises:
         UserError: it is neither.
@@ -103,8 +100,7 @@ class Access:
 
 
 def identity(section: Mapping[str, Any], dataset: str, system: str) -> dict[str, Any]:
-    """Return the settings that decide the result of an extraction: data set, task, prompt and
-    model.
+    """Return the settings that determine an extraction: data set, task, prompt and model.
 
     As a rule's parameter they make the extraction run again exactly when its result may change (and
     then from the cache where the requests are the same).

@@ -138,8 +138,9 @@ class Store:
         return sum(self._spending()) + reserved
 
     def others_in_flight(self) -> bool:
-        """Return whether requests of the study are in flight, so that a reservation may be
-        replaced by a lower cost.
+        """Return whether requests of the study are in flight.
+
+        A reservation may then be replaced by a lower cost.
         """
         return bool(self._query("SELECT 1 FROM in_flight WHERE study = ? LIMIT 1", self.study))
 
@@ -188,9 +189,7 @@ class Store:
                 )
 
     def lose(self, key: str, amount: float) -> None:
-        """Replace the reservation of an attempt without an answer by the most that it can have
-        cost.
-        """
+        """Replace the reservation of an unanswered attempt by its maximum cost."""
         with self._transaction() as database:
             database.execute("DELETE FROM in_flight WHERE key = ? AND owner = ?", [key, self.owner])
             database.execute(
@@ -198,9 +197,7 @@ class Store:
             )
 
     def correct_loss(self, difference: float) -> None:
-        """Change the money lost by a (negative) difference, when more is known about the
-        attempts.
-        """
+        """Change the lost money by a (negative) difference when attempts become known."""
         with self._transaction() as database:
             database.execute(
                 "UPDATE spending SET lost = lost + ? WHERE study = ?", [difference, self.study]
@@ -342,9 +339,7 @@ class Store:
 
 
 def _read_old_answer(path: Path, key: str) -> dict[str, Any] | None:
-    """Return an answer that version 0.3 stored; None if there is no file, or another record in
-    it.
-    """
+    """Return an answer stored by version 0.3; None without a file, or for another record."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
@@ -355,9 +350,7 @@ def _read_old_answer(path: Path, key: str) -> dict[str, Any] | None:
 
 
 def _read_old_ledger(folder: Path, study: str) -> tuple[float, float]:
-    """Return the money spent and lost by the ledger of version 0.3; its open reservations count
-    as lost.
-    """
+    """Return money spent and lost by version 0.3's ledger; open reservations are lost."""
     path = folder / (f"ledger-{study}.jsonl" if study else "ledger.jsonl")
     spent = lost = 0.0
     reserved: dict[str, float] = {}

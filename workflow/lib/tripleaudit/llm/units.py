@@ -1,5 +1,4 @@
-"""Documents as lists of units, and the pieces in which they are shown to a model (MINEA, sections
-4.1 and 5.2.1).
+"""Documents as units, and pieces of them for a model (MINEA, sections 4.1 and 5.2.1).
 
 A unit is a paragraph or a sentence with the blanks behind it, so that the joined units are the
 document. An inserted needle is a unit, too: it is never divided, and leaving it out gives back the
@@ -55,9 +54,7 @@ def text_of(units: Sequence[Unit]) -> str:
 
 
 def paragraphs(text: str) -> list[str]:
-    """Return the paragraphs of a text; fenced code, a list with blank lines and indented code
-    are one paragraph.
-    """
+    """Return the paragraphs of a text; code blocks and lists with blank lines are one each."""
     whole: list[str] = []
     open_fence = ""
     for part in _cut(text, [match.end() for match in _PARAGRAPH_END.finditer(text)]):
@@ -102,9 +99,7 @@ def is_prose(paragraph: str) -> bool:
 
 
 def _continues(paragraph: str, part: str) -> bool:
-    """Return whether a part goes on with the list or the indented code that a paragraph ends
-    with.
-    """
+    """Return whether a part continues the list or indented code that ends a paragraph."""
     last_line = paragraph.rstrip().splitlines()[-1] if paragraph.strip() else ""
     first_line = part.splitlines()[0]
     return any(
@@ -147,8 +142,7 @@ def _cut(text: str, ends: Sequence[int]) -> list[str]:
 
 
 def pieces(units: Sequence[Unit], limit: int) -> list[list[Unit]]:
-    """Return runs of units of at most ``limit`` characters; a needle that is longer is a piece of
-    its own.
+    """Return runs of units of at most ``limit`` characters; longer needles stand alone.
 
     A piece ends behind a unit if it is at least half full there, else within the next unit: at a
     sentence end, at a blank, or anywhere.
@@ -177,8 +171,9 @@ def pieces(units: Sequence[Unit], limit: int) -> list[list[Unit]]:
 
 
 def _divide(text: str, room: int, may_cut_words: bool) -> tuple[str, str]:
-    """Return a text's beginning of at most ``room`` characters and its rest; nothing and the
-    text if it has no end.
+    """Return a text's start of at most ``room`` characters and its rest.
+
+    Without an end of a sentence or word: nothing, and the text.
     """
     sentence_ends = [end for end in _sentence_ends(text) if end <= room]
     blank_ends = [match.end() for match in _BLANKS.finditer(text) if match.end() <= room]

@@ -49,9 +49,7 @@ class Entity:
     call: str = ""
 
     def values(self) -> Iterator[str]:
-        """Yield the name and every property value as a string, list items singly, nulls left
-        out.
-        """
+        """Yield name and property values as strings, list items singly, without nulls."""
         if self.name is not None:
             yield self.name
         for value in (*self.properties.values(), *self.extra.values()):
@@ -62,8 +60,9 @@ class Entity:
         return list(_strings(self.properties.get("keywords")))
 
     def line(self) -> str:
-        """Type and values in one line, keys left out: shared property names do not make entities
-        similar.
+        """Return type and values in one line.
+
+        Keys are left out: shared property names do not make entities similar.
         """
         return " ".join([self.type, *self.values()])
 
@@ -75,9 +74,7 @@ def normalise(text: str, casefold: bool = False) -> str:
 
 
 def is_filled(value: Any) -> bool:
-    """Whether a property value says something: not null, not empty, not a placeholder such as
-    ``unknown``.
-    """
+    """Return whether a property has content: not null, empty or a placeholder (``unknown``)."""
     if isinstance(value, list):
         return any(map(is_filled, value))
     if isinstance(value, dict):

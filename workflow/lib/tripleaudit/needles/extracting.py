@@ -1,5 +1,4 @@
-"""What one model extracts from documents with needles, and which of the needles are in it (MINEA,
-section 4).
+"""Extraction of needles by one model, and which needles it found (MINEA, section 4).
 
 What needs a model takes ``client``, which stores answers the moment they arrive: what was
 interrupted is simply run again.
@@ -104,8 +103,7 @@ def extract_corpus(
     counter: Counters = TokenCounter,
     judging: Driver | None = None,
 ) -> Result:
-    """Extract every document with its needles and, if asked for, without them; then apply the
-    criteria.
+    """Extract documents with needles, optionally without, and apply the criteria.
 
     Args:
         client: queries the extracting model; ``judging`` the judge, by default the same model.
@@ -189,9 +187,7 @@ def extract_corpus(
 def estimate_extraction(
     corpus: Corpus, plan: Plan, extractor: Client, counter: Counters, judge: Client | None = None
 ) -> dict[str, Estimate]:
-    """Return upper bounds of an extraction by stage (``extraction``, ``judge``); nothing is
-    sent.
-    """
+    """Return upper bounds of an extraction by stage (``extraction``, ``judge``)."""
     names = " ".join(
         needle.name for needle in corpus.needles
     )  # the judge is shown entities that resemble needles
@@ -212,8 +208,7 @@ def estimate_needles(
     generator: Client | None = None,
     judge: Client | None = None,
 ) -> dict[str, Estimate]:
-    """Return upper bounds of a MINEA study by stage (``needles``, ``extraction``, ``judge``);
-    nothing is sent.
+    """Return upper bounds of a MINEA study by stage: ``needles``, ``extraction``, ``judge``.
 
     Needles that have to be generated again because they were not valid are not counted.
 
@@ -350,8 +345,7 @@ def _match_number(answer: Answer) -> int | None:
 
 
 def entities_of(turns: Iterable[Turn], doc: str, variant: str, schema: Schema) -> list[Entity]:
-    """Return the entities of all turns in order of extraction, with keys outside the schema moved
-    to ``extra``.
+    """Return entities of all turns in order; keys outside the schema move to ``extra``.
 
     Entities outside the schema keep all they have as properties.
     """

@@ -1,5 +1,4 @@
-"""Making needles with a language model, and finding the types that fit a document (MINEA, appendix
-B).
+"""Needles made by a language model, and types that fit a document (MINEA, appendix B).
 
 Two calls for each document and type: paragraphs about invented entities, then their names,
 descriptions and keywords. What does not pass :func:`~tripleaudit.needles.needle.problem` is asked
@@ -131,9 +130,7 @@ def discover_types(
 
 
 def joined_types(found: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Return the types of several documents, each with its greatest relevance, most relevant
-    first.
-    """
+    """Return the types of documents by greatest relevance, most relevant first."""
     best: dict[str, dict[str, Any]] = {}
     for rows in found:
         for row in rows:
@@ -161,9 +158,7 @@ def fitting_types(
 
 
 def discovered_schema(types: list[str], shipped: dict[str, EntityType]) -> dict[str, Any]:
-    """Return a schema file's content for discovered types: shipped ones as they are, others with
-    the three basics.
-    """
+    """Return a schema of discovered types: shipped ones unchanged, others with three basics."""
     kinds = [shipped.get(name) or plain_type(name) for name in types]
     rows = {
         kind.name: {

@@ -46,8 +46,7 @@ def read_document(path: str | Path, max_chars: int | None = None) -> Document:
 def read_documents(
     paths: Iterable[str | Path], max_chars: int | None = None, limit: int | None = None
 ) -> list[Document]:
-    """Read text files and the ``*.txt`` and ``*.md`` files of folders, in the order given (folders
-    by name).
+    """Read text files, and ``*.txt`` and ``*.md`` files of folders, in the order given.
 
     Raises:
         UserError: nothing was found, a file is not usable, or two files have the same name.
@@ -67,8 +66,7 @@ def read_documents(
 
 
 def document_files(paths: Iterable[str | Path], limit: int | None = None) -> list[Path]:
-    """Return the text files that paths stand for: files as they are, folders as their ``.txt`` and
-    ``.md`` files.
+    """Return text files of paths: files themselves, folders' ``.txt`` and ``.md`` files.
 
     Raises:
         UserError: a folder holds no such file.
@@ -89,8 +87,7 @@ def document_files(paths: Iterable[str | Path], limit: int | None = None) -> lis
 
 
 def shorten(text: str, max_chars: int | None) -> str:
-    """Return the longest run of whole paragraphs from the start of ``text`` within ``max_chars``
-    characters.
+    """Return the longest run of paragraphs from the start within ``max_chars`` characters.
 
     A first paragraph that is longer by itself is kept whole: a document is never cut inside a
     paragraph.

@@ -1,6 +1,4 @@
-"""Documents with their needles in them, what a model extracted from them, and the files that
-keep both.
-"""
+"""Documents with infused needles, extractions from them, and the files of both."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,9 +22,7 @@ class Corpus:
     report: dict[str, Any] = field(default_factory=dict)
 
     def placed(self, doc: str) -> list[Needle]:
-        """The needles that are in a document, in their order there; drawn ones that did not fit
-        are left out.
-        """
+        """Needles in a document in their order; drawn ones that did not fit are left out."""
         by_id = {needle.id: needle for needle in self.needles}
         return [by_id[identifier] for identifier in self.infusions[doc].needles]
 
@@ -58,8 +54,7 @@ class Corpus:
 
 @dataclass
 class Result:
-    """What one model extracted from a corpus; ``repetitions`` and ``parts`` are those of the length
-    experiment.
+    """Extraction of a model from a corpus; ``repetitions`` and ``parts`` test document length.
 
     ``matches`` and ``displaced`` are rows of :meth:`.Index.matches` about the documents with and
     without needles, read back with what :func:`.rate_matches` decided.
@@ -74,8 +69,9 @@ class Result:
     report: dict[str, Any]
 
     def save(self, folder: str | Path) -> None:
-        """Write ``report.json`` and, as JSON lines, the others, matches as ``matches`` and
-        ``untouched-matches``.
+        """Write ``report.json``, and the other parts as JSON lines.
+
+        Matches are written as ``matches`` and ``untouched-matches``.
         """
         folder = Path(folder)
         write_rows(folder / "entities.jsonl", self.entities)

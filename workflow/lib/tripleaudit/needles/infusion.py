@@ -115,9 +115,7 @@ def infuse(
 
 
 def needed(length: int, share: float) -> float:
-    """Return how many characters must be inserted into ``length`` characters to fill ``share``
-    of the result.
-    """
+    """Return how many characters fill ``share`` of the result if added to ``length``."""
     return share * length / (1 - share)
 
 
@@ -142,8 +140,7 @@ def _choose(
 def _take(
     text: str, shuffled: Sequence[tuple[str, str]], separator: int, target: float, maximum: float
 ) -> list[tuple[str, str]]:
-    """Return the first needles that fill ``target`` of the result, without those that would pass
-    ``maximum``.
+    """Return the first needles that fill ``target`` of the result within ``maximum``.
 
     Args:
         separator: characters inserted with each needle.
@@ -168,9 +165,7 @@ def _haystack_of_paragraphs(text: str) -> _Haystack:
 
 
 def _haystack_of_sentences(text: str) -> _Haystack:
-    """Return the sentences of a document; a needle stands before or behind prose, never before a
-    heading or a block.
-    """
+    """Return a document's sentences; needles go next to prose, not before headings or blocks."""
     units: list[str] = []
     places: list[int] = []
     for paragraph in paragraphs(text):

@@ -1,5 +1,4 @@
-"""Needles in documents: invented by a model, taken from templates or from a file; validated and
-infused.
+"""Needles of documents: from a model, templates or a file; validated and infused.
 
 What needs a model takes ``client``, which stores answers the moment they arrive: what was
 interrupted is simply run again.
@@ -157,9 +156,7 @@ def _all_types(
 def _filled(
     document: Document, kinds: Sequence[EntityType], plan: Plan, made: list[Needle]
 ) -> list[Needle]:
-    """Add needles from the templates to ``made`` until there are enough of each type, and return
-    it.
-    """
+    """Add needles of templates to ``made`` until there are enough of each type."""
     for kind in (kind.name for kind in kinds):
         missing = plan.per_type - sum(needle.type == kind for needle in made)
         if missing > 0:

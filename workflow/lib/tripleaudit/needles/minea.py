@@ -1,5 +1,4 @@
-"""Was a needle found, and what is MINEA: criteria per needle, rates per type, the overall score;
-and redundancy.
+"""MINEA: found needles, criteria per needle, rates per type, overall score, redundancy.
 
 The criteria (section 5.2.3 and appendix B3), compared exactly after
 :func:`~tripleaudit.needles.entities.normalise`; a wrong type does not matter:
@@ -40,8 +39,7 @@ Bounds = tuple[float | None, float | None]
 
 @dataclass(frozen=True, slots=True)
 class TypeScore:
-    """Rates of one type: ``found[c]`` of ``needles`` by each criterion, and ``found_any`` by at
-    least one.
+    """Rates of one type: ``found[c]`` needles by criterion, ``found_any`` by at least one.
 
     ``found_blind`` expects of each needle what the criterion says that is best for other needles
     (:func:`_blind`).
@@ -101,8 +99,7 @@ def overall(scores: Iterable[TypeScore]) -> tuple[float, float, int]:
 
 
 def minea_interval(scores: Iterable[TypeScore]) -> Bounds:
-    """Return the 95 % interval of MINEA over types, which knows that the best criterion was chosen
-    on these needles.
+    """Return MINEA's 95 % interval over types, corrected for the choice of the best criterion.
 
     MINEA is too high for the rate of the criterion that is best in truth, because the greatest of
     several rates is also the luckiest; the rate of a criterion that was chosen without the needle
@@ -120,8 +117,7 @@ def minea_interval(scores: Iterable[TypeScore]) -> Bounds:
 def rate_rows(
     stratum: str, scores: Sequence[TypeScore], found: Mapping[str, int]
 ) -> Iterator[tuple[str, str, str, float, float | None, float | None]]:
-    """Yield ``(stratum, matching, metric, value, low, high)``: what each criterion finds, and
-    MINEA, over types.
+    """Yield ``(stratum, matching, metric, value, low, high)`` of criteria and MINEA by type.
 
     Args:
         found: by criterion, also such that do not enter MINEA.
@@ -137,8 +133,7 @@ def rate_rows(
 
 
 def _blind(found: np.ndarray) -> float:
-    """Return how many needles of a type are found if each is judged by the best criterion of
-    resamples without it.
+    """Return found needles of a type, judged by the best criterion of other resamples.
 
     Args:
         found: ``[N, C]``, 1 where criterion c finds needle n. Criteria that are equally good weigh
@@ -170,9 +165,7 @@ def wilson(found: float, total: int, z: float = 1.959963984540054) -> tuple[floa
 
 
 def share_bounds(found: float, total: int) -> Bounds:
-    """Return Wilson's 95 % interval of a share, ``(None, None)`` where it rests on too few cases
-    to say anything.
-    """
+    """Return Wilson's 95 % interval of a share; ``(None, None)`` with too few cases."""
     return wilson(found, total) if total >= FEWEST else (None, None)
 
 
@@ -190,8 +183,7 @@ def redundancy(new: Sequence[Entity], old: Sequence[Entity]) -> float | None:
 
 
 def by_part(old: Sequence[Entity], new: Sequence[Entity], parts: int) -> list[dict]:
-    """Return one row per part of a document: its redundancy and the numbers of new and old
-    entities.
+    """Return one row per part of a document: redundancy, new and old entities.
 
     Args:
         old: entities of the finished extraction; ``piece`` is the part.
@@ -218,9 +210,7 @@ EPSILON = 1e-9  # 0.6 * 5 keywords must not fail on the last bit
 def rated(
     matches: Iterable[Mapping[str, Any]], thresholds: Sequence[float] = THRESHOLDS
 ) -> list[dict[str, Any]]:
-    """Return the rows of the criteria table of those of :meth:`Index.matches`, thresholds
-    applied.
-    """
+    """Return the rows of the criteria table of :meth:`Index.matches` with thresholds applied."""
     rows = []
     for match in matches:
         found = {
@@ -231,9 +221,7 @@ def rated(
 
 
 def rate_matches(folder: str | Path, thresholds: Sequence[float]) -> None:
-    """Decide which needles count as found: of (``untouched-``)``matches`` are made
-    (``untouched-``)``criteria``.
-    """
+    """Decide which needles count as found: ``criteria`` from ``matches``, also untouched ones."""
     folder = Path(folder)
     for prefix in ("", "untouched-"):
         matches = [match for _, match in read_jsonl(folder / f"{prefix}matches.jsonl")]

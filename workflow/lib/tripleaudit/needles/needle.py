@@ -25,8 +25,7 @@ def one_paragraph(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Needle:
-    """An invented entity: the paragraph that introduces it, and the properties that it is
-    identified by.
+    """An invented entity: the paragraph that introduces it and its identifying properties.
 
     ``generator`` says where it comes from: ``{"model", "prompt_sha256", "seed"}``.
     """

@@ -65,9 +65,7 @@ def status_counts(calls: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 def call_rows(
     statuses: Mapping[str, int],
 ) -> Iterator[tuple[str, str, str, float, float | None, float | None]]:
-    """Yield the calls by status, and the share of calls that brought a readable answer
-    (coverage), as scores.
-    """
+    """Yield calls by status, and the share of calls with a readable answer, as scores."""
     total = sum(statuses.values())
     for status, count in statuses.items():
         yield "all", "", f"status:{status}", count, None, None
@@ -77,8 +75,9 @@ def call_rows(
 
 
 def failed_pieces(calls: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, int]]:
-    """Return ``(stage, document, piece)`` of the pieces whose calls all failed: the result is
-    incomplete there.
+    """Return ``(stage, document, piece)`` of pieces whose calls all failed.
+
+    The result is incomplete there.
     """
     statuses: dict[tuple[str, str, int], set[str]] = {}
     for call in calls:

@@ -17,8 +17,7 @@ RATING = ("thresholds",)  # settings of what follows the extraction
 
 
 class NeedleSettings(Section):
-    """What decides a MINEA study besides its documents and models; the defaults are the paper's working point where it
-    gives one."""
+    """Settings of a MINEA study besides documents and models; defaults are the paper's."""
 
     schema_: str = Field("paper", alias="schema")
     """Entity types to extract, a schema of workflow/lib/tripleaudit/data/schemas by name or a

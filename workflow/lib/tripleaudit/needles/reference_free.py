@@ -1,5 +1,4 @@
-"""Scores without a reference, which compare an extraction with its document (MINEA, section 5.1 and
-appendix A).
+"""Scores of an extraction without a reference (MINEA, section 5.1 and appendix A).
 
 An extraction is read as a summary of the document: one line per entity, type and values without the
 keys. All scores lie between 0 and 1 and serve to compare extractions of one document with one
@@ -56,8 +55,7 @@ def semantic_similarity(
 
 
 def relevance(hypothesis: str, reference: str, alpha: float = 0.9) -> float:
-    """METEOR's F of an extraction (hypothesis) against its document (reference), without the chunk
-    penalty.
+    """Return METEOR's F of an extraction against its document, without chunk penalty.
 
     Matches are one to one: equal lower-cased words first, then equal Porter stems among the rest.
     ``F = P R / (alpha P + (1 - alpha) R)``, which is ``10 P R / (R + 9 P)`` for 0.9, so that recall
@@ -79,8 +77,9 @@ def relevance(hypothesis: str, reference: str, alpha: float = 0.9) -> float:
 
 
 def spread(values: Sequence[float]) -> float | None:
-    """Population standard deviation over mean; 0 for one value, ``None`` where the mean is 0 or
-    there is no value.
+    """Return standard deviation over mean; 0 for one value, ``None`` without mean.
+
+    The mean is 0, or there is no value.
     """
     if not values or sum(values) == 0:
         return None
@@ -90,8 +89,7 @@ def spread(values: Sequence[float]) -> float | None:
 
 
 def redundancy_avoidance(lines: Sequence[str], threshold: float) -> float | None:
-    """Share of pairs of lines whose cosine of word counts is at most ``threshold``; 1 for one line,
-    ``None`` for none.
+    """Return the share of line pairs with cosine up to ``threshold``; 1 for one, None for no line.
 
     A line without words has the zero vector and is similar to nothing. Memory: the rows of one
     block of 1,000 lines.
@@ -115,8 +113,7 @@ def redundancy_avoidance(lines: Sequence[str], threshold: float) -> float | None
 
 
 def supported_entities(entities: Sequence[Entity], document: str) -> float | None:
-    """Bias avoidance J*: share of the extracted entities, by distinct names, that occur in the
-    document.
+    """Return bias avoidance J*: share of distinct extracted names that occur in the document.
 
     ``|A ∩ B| / |B|`` with the entities of the document and those of the extraction (appendix A):
     what is said of an entity in other words makes it no invention. An entity counts as the
@@ -137,8 +134,9 @@ def supported_share(entities: Sequence[Entity], document: str) -> float | None:
 
 
 def _occurring(values: Iterable[str], document: str) -> float | None:
-    """Share of the distinct values, placeholders left out, whose words occur in the document in
-    a row.
+    """Return the share of distinct values whose words occur consecutively in the document.
+
+    Placeholders are left out.
     """
     joined = [" ".join(words(value)) for value in values if is_filled(value)]
     distinct = {value for value in joined if value}
@@ -162,8 +160,9 @@ def incompleteness(entities: Sequence[Entity], schema: Schema) -> float | None:
 
 
 def suswir(scores: Mapping[str, float | None]) -> float | None:
-    """Mean of semantic similarity, relevance, redundancy avoidance and bias avoidance; None
-    where one is missing.
+    """Return the mean of similarity, relevance, redundancy and bias avoidance.
+
+    None if one is missing.
     """
     keys = ("semantic_similarity", "relevance", "redundancy_avoidance", "bias_avoidance")
     values = [scores.get(key) for key in keys]
@@ -226,8 +225,9 @@ def _content_words(text: str) -> list[str]:
 
 
 def _right_singular_vectors(matrix: sparse.csr_matrix, components: int) -> np.ndarray | None:
-    """Return ``[k, words]`` with ``k = min(components, rank)``, computed exactly; ``None`` for a
-    zero matrix.
+    """Return exact right singular vectors ``[k, words]``; ``None`` for a zero matrix.
+
+    ``k = min(components, rank)``.
     """
     least = min(matrix.shape)
     if matrix.shape[0] * matrix.shape[1] > DENSE_CELLS and least > components + 1:

@@ -1,5 +1,4 @@
-"""Schemas: entity types with properties in the style of Schema.org, read from JSON and put into
-prompts.
+"""Schemas of entity types with Schema.org properties, read from JSON and put into prompts.
 
 MINEA, section 3.1: the schema is fixed before extraction. Every type has ``name``, ``description``
 and ``keywords``, because needles are identified by names and keywords.
@@ -42,9 +41,7 @@ class _File(Section):
 
 @dataclass(frozen=True, slots=True)
 class EntityType:
-    """One type: its properties in order, which of them hold lists, and whether it is the
-    project's own.
-    """
+    """One type: ordered properties, which of them hold lists, and whether it is the project's."""
 
     name: str
     description: str
@@ -55,9 +52,7 @@ class EntityType:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A set of entity types and the groups that results are summed up by (group name -> type
-    names).
-    """
+    """Entity types and groups by which results are summed (group name -> type names)."""
 
     types: Mapping[str, EntityType]
     groups: Mapping[str, tuple[str, ...]]
@@ -88,8 +83,7 @@ class Schema:
         return "\n".join(lines)
 
     def answer_schema(self, frame: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the JSON schema of an answer: entities of these types with all properties, or of
-        any other type.
+        """Return the JSON schema of an answer: entities of these types, or of any other type.
 
         Args:
             frame: JSON schema of ``{"entities": [...]}`` whose items are entities of any type.
@@ -101,9 +95,7 @@ class Schema:
 
 
 def _entity_schema(kind: EntityType) -> dict[str, Any]:
-    """Return the JSON schema of an entity of one type; values that the text does not give are
-    null.
-    """
+    """Return the JSON schema of an entity of one type; missing values are null."""
     properties: dict[str, Any] = {"type": {"type": "string", "enum": [kind.name]}}
     for name in kind.properties:
         if name in kind.lists:
@@ -124,8 +116,7 @@ def plain_type(name: str) -> EntityType:
 
 
 def load_schema(path: str | Path) -> Schema:
-    """Read and check a schema file; a bare name is looked up among the schemas that ship with the
-    project.
+    """Read and validate a schema file; bare names refer to shipped schemas.
 
     Raises:
         UserError: the file is missing or does not follow the format; the message names the file and
@@ -136,8 +127,7 @@ def load_schema(path: str | Path) -> Schema:
 
 
 def schema_file(path: str | Path) -> Path:
-    """Return the file of a schema, given as a path or by the name of one that ships with the
-    project.
+    """Return the file of a schema, given as a path or the name of a shipped one.
 
     Raises:
         UserError: a bare name stands for none.
@@ -159,8 +149,7 @@ def shipped_schemas() -> dict[str, Path]:
 
 
 def schema_from_json(value: Any, where: str = "schema") -> Schema:
-    """Build a :class:`Schema` from ``{"version": 1, "types": {...}, "groups": {...}}`` and check
-    it.
+    """Build a valid :class:`Schema` from ``{"version": 1, "types": {...}, "groups": {...}}``.
 
     Raises:
         UserError: a key or property is unknown or missing, or of the wrong type; ``where`` begins

@@ -104,18 +104,14 @@ def minea_rows(
 
 
 def _judge_rows(report: Mapping[str, Any]) -> Iterator[tuple[str, str, str, float, None, None]]:
-    """Yield how many needles the judge was asked about, and about how many no answer could be
-    read.
-    """
+    """Yield how many needles the judge was asked about, and how many answers were unreadable."""
     for metric in ("judge_questions", "judge_unreadable"):
         if report.get(metric):
             yield "all", "llm", metric, report[metric], None, None
 
 
 def _displaced(entities: Sequence[Entity], plan: Plan) -> Iterator[tuple]:
-    """Share of the names found in the untouched documents that the needles displaced from the
-    enriched ones.
-    """
+    """Return the share of names in untouched documents that needles displaced."""
     names: dict[str, set[tuple[str, str]]] = {ENRICHED: set(), UNTOUCHED: set()}
     for entity in entities:
         if entity.name and entity.variant in names:
@@ -127,8 +123,7 @@ def _displaced(entities: Sequence[Entity], plan: Plan) -> Iterator[tuple]:
 
 
 def _origins(report: Mapping[str, Any]) -> Iterator[tuple[str, str, str, float, None, None]]:
-    """How many needles were wanted, invented by a model (or given in a file), taken from templates,
-    and infused.
+    """Return counts of needles: wanted, invented (or given), from templates, and infused.
 
     With schema discovery also how many types the generating model named, over all documents.
     """
@@ -145,8 +140,7 @@ def _origins(report: Mapping[str, Any]) -> Iterator[tuple[str, str, str, float, 
 def _iterations(
     corpus: Corpus, stored: Result, plan: Plan, schema: Schema
 ) -> Iterator[tuple[str, str, str, float, None, None]]:
-    """Scores of what the first ``k`` follow-up calls of each piece brought, ``k`` from 0; means
-    over documents.
+    """Return scores after ``k`` follow-up calls per piece, ``k`` from 0; means over documents.
 
     They are taken from one extraction, as "each iteration enriches the extracted information"
     (section 5.1), on the documents without needles where those were extracted.
@@ -176,9 +170,7 @@ def _iterations(
 def _parts(
     corpus: Corpus, stored: Result, plan: Plan
 ) -> Iterator[tuple[str, str, str, float, None, None]]:
-    """Mean redundancy by part over documents, and in how many documents the repetition brought
-    nothing.
-    """
+    """Return mean redundancy by part, and in how many documents repetition brought nothing."""
     if not plan.parts:
         return
     tables = []

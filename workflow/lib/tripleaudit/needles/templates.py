@@ -1,5 +1,4 @@
-"""Needles without a language model: paragraphs put together from word lists, for tests, demos and
-as a last resort.
+"""Needles without a language model: paragraphs from word lists, for tests and demos.
 
 A model invents better needles, because they fit the document's topic. These ones are clear instead:
 an unusual name, a paragraph of 40 to 120 words in plain prose, and six keywords that stand in it

@@ -8,9 +8,7 @@ from tripleaudit.llm.prompts import Prompt
 
 
 class Prompts(NamedTuple):
-    """The three prompts of a thread; ``first`` has the opening and the message that shows a
-    piece.
-    """
+    """The three prompts of a thread; ``first`` opens it and shows a piece."""
 
     first: Prompt
     more: Prompt

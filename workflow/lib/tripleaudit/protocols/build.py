@@ -1,6 +1,4 @@
-"""One way to every protocol: from a name, a data set and options to the new sets and a report of
-what was done.
-"""
+"""Protocols by name: new sets from a data set and options, with a report."""
 
 import tempfile
 from collections.abc import Mapping

@@ -1,5 +1,4 @@
-"""Cardinality settings NZ and WZ, and the data sets with zero-triple sentences (zero-cardinality 4,
-table 2).
+"""Settings NZ and WZ, and data sets with zero-triple sentences (zero-cardinality 4).
 
 NZ (no zero) keeps sentences with at least one triple; WZ (with zero) adds sentences without any.
 """
@@ -26,8 +25,7 @@ log = logging.getLogger(__name__)
 
 
 def parse_zero_sizes(text: str) -> tuple[int, ...]:
-    """Return zero-triple sentences of (train, valid, test) from ``nyt24``, ``nyt29`` or three
-    numbers ``N,N,N``.
+    """Return zero-triple counts (train, valid, test) of ``nyt24``, ``nyt29`` or ``N,N,N``.
 
     Raises:
         UserError: the text is none of these.
@@ -43,9 +41,7 @@ def parse_zero_sizes(text: str) -> tuple[int, ...]:
 
 
 def write_setting(sentences: str | Path, setting: str, out: str | Path) -> None:
-    """Write a prepared split in one setting: ``"nz"`` drops sentences with zero triples,
-    ``"wz"`` keeps them.
-    """
+    """Write a split in one setting: ``"nz"`` drops zero-triple sentences, ``"wz"`` keeps them."""
     given = load_set(sentences)
     kept = [sentence for sentence in given if sentence.triples or setting == "wz"]
     save_sentences(out, kept)
@@ -59,8 +55,7 @@ def add_zero_sentences(
     seed: int = 0,
     raw: Sequence[Sentence] | None = None,
 ) -> tuple[Splits, dict[str, Any]]:
-    """Add zero-triple sentences of the raw corpus to each set of a prepared data set (NYT24* and
-    NYT29*).
+    """Add zero-triple sentences of the raw corpus to each set (NYT24* and NYT29*).
 
     Zero-triple sentences are those that the raw corpus lists without any relation. A text that also
     occurs with triples, in ``splits`` or in the raw corpus, is no zero-triple sentence, and a text

@@ -94,9 +94,7 @@ def _missing(sentences: Sequence[Sentence]) -> Iterator[Finding]:
 
 
 def _not_words(sentences: Sequence[Sentence]) -> Iterator[Finding]:
-    """Entities of the text that are none of its words: marks alone, or a string that begins or
-    ends inside a word.
-    """
+    """Return entities that are no words: marks alone, or strings that cut a word."""
     examples = []
     for sentence in sentences:
         for entity in _names(sentence):
@@ -181,9 +179,7 @@ def _relations(corpus: Corpus, train: Corpus | None) -> Iterator[Finding]:
 
 
 def _noise(sentences: Sequence[Sentence]) -> Iterator[Finding]:
-    """Hints at label noise: one pair under several relations of one sentence, loops, both
-    directions.
-    """
+    """Return hints at label noise: several relations of a pair, loops, both directions."""
     several, loops, both = [], [], []
     for sentence in sentences:
         relations: dict[tuple[str, str], set[str]] = defaultdict(set)

@@ -1,5 +1,4 @@
-"""What a test set shares with its training set: sentences, also nearly equal ones, triples and
-entities.
+"""Overlap of training and test sets: equal and similar sentences, triples and entities.
 
 Two sentences are *equal* (the same characters), equal once *normalised* (the same words in the same
 order, without case, accents and punctuation), or *near*: the Jaccard similarity of their sets of
@@ -36,9 +35,7 @@ def folded_words(text: str) -> list[str]:
 
 
 class Copy(NamedTuple):
-    """A sentence and another one that is like it; positions in their lists, and one of
-    :data:`KINDS`.
-    """
+    """Two similar sentences: positions in their lists, and one of :data:`KINDS`."""
 
     position: int
     other: int
@@ -76,8 +73,9 @@ class Copies:
                 self.by_word[word].append(position)
 
     def _prefix(self, found: frozenset[str]) -> list[str]:
-        """Return the rarest words, so many that a near set must have one of them among its own;
-        without words that no text has, which are the rarest.
+        """Return the rarest words of a set, one of which every similar set must share.
+
+        Words that no text has are left out.
         """
         size = len(found) - math.ceil(self.threshold * len(found) - 1e-9) + 1
         known = [word for word in found if word in self.rank]
@@ -88,9 +86,7 @@ class Copies:
         return known[: size - unknown]
 
     def of(self, texts: Sequence[str] | None = None) -> list[Copy]:
-        """Return for each text the first sentence most like it; by default for each of these,
-        among those before it.
-        """
+        """Return for each text the first most similar sentence, by default among earlier texts."""
         if texts is None:
             copies = (self._copy_before(position) for position in range(len(self.texts)))
         else:
@@ -133,9 +129,7 @@ class Copies:
         return Copy(position, best, "near", similarity) if similarity >= self.threshold else None
 
     def _candidates(self, mine: frozenset[str], before: int) -> Iterator[int]:
-        """Yield the sentences before a position that share a rare word and have about as many
-        words.
-        """
+        """Yield earlier sentences with a common rare word and a similar number of words."""
         seen: set[int] = set()
         least, most = self.threshold * len(mine), len(mine)
         for word in self._prefix(mine):

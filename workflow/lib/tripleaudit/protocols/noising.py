@@ -1,5 +1,4 @@
-"""Entity Noising: training sentences in which every gold entity is swapped for a random meaningless
-word sequence.
+"""Entity Noising: gold entities of training sentences replaced by meaningless words.
 
 Lee et al., "Does it Really Generalize Well on Unseen Data? Systematic Evaluation of Relational
 Triple Extraction Methods", NAACL 2022, Section 4. With probability ``p_en`` a sentence is replaced
@@ -37,9 +36,7 @@ TRIES = 25  # redraws of a sentence before it is left as it is
 
 
 class NoiseSettings(Section):
-    """How much and how entities are noised; the one definition of these keys of a study's
-    section ``noising``.
-    """
+    """Settings of Entity Noising, the one definition of the keys of ``noising``."""
 
     probability: Share = 0.1
     """p_en, share of noised sentences (paper: 0.1 on NYT, 0.05 on WebNLG)."""
@@ -65,9 +62,7 @@ class WordPool:
         self._fewest = [0.0]
 
     def fewest(self, length: int) -> float:
-        """Return the smallest number of words whose tokens sum up to ``length``; infinity if
-        there are none.
-        """
+        """Return the fewest words whose tokens sum up to ``length``; infinity if impossible."""
         while len(self._fewest) <= length:
             target = len(self._fewest)
             rests = (self._fewest[target - part] for part in self.filled if part <= target)
@@ -75,9 +70,7 @@ class WordPool:
         return self._fewest[length]
 
     def draw(self, length: int, words: int, rng: np.random.Generator) -> str | None:
-        """Draw a word of ``length`` tokens, or a sequence of words, at most ``words`` of them
-        where possible.
-        """
+        """Draw a word of ``length`` tokens, or a sequence of up to ``words`` words."""
         if length in self.filled:
             return self._one(length, rng)
         if self.fewest(length) == math.inf:
@@ -154,9 +147,7 @@ class EntityNoising:
         return self.pools.get(separator) or next(iter(self.pools.values()))
 
     def __call__(self, sentence: Sentence, epoch: int) -> Sentence | None:
-        """Return the noised copy of ``sentence`` in ``epoch``, or None where it is used as it
-        is.
-        """
+        """Return the noised copy of ``sentence`` in ``epoch``; None to use it unchanged."""
         rng = generator(self.seed, epoch, sentence.id, "noise")
         positions = (
             _in_order(entity_positions(sentence))
@@ -178,9 +169,7 @@ class EntityNoising:
         return None
 
     def _draw_all(self, entities: Sequence[str], rng: np.random.Generator) -> dict[str, str] | None:
-        """Draw one noise word for each entity string; None if a word equals its entity or
-        another noise word.
-        """
+        """Draw a noise word per entity string; None if one equals its entity or another one."""
         fresh: dict[str, str] = {}
         for entity in entities:
             length = self._length(entity)
@@ -226,7 +215,5 @@ def _substituted(
 
 
 def _stands_in(text: str, words: str) -> bool:
-    """Return whether a text holds these words between blanks, or in scripts without blanks
-    anywhere.
-    """
+    """Return whether a text has these words between blanks, or anywhere without blanks."""
     return words in text if has_unspaced(words) else find_spans(text, words)[1] == "word"

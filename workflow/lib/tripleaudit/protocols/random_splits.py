@@ -1,5 +1,4 @@
-"""How many unseen triples random splits of the same sizes have (rte-generalization 3.1, footnote
-2).
+"""Unseen triples in random splits of the same sizes (rte-generalization 3.1, footnote 2).
 
 A trial divides all sentences of a corpus at random into sets of the sizes that they have. A test
 triple is unseen where no sentence of the trial's training set has its relation with its subject,
@@ -24,9 +23,7 @@ COUNTED: Final = 256  # trials that are counted at a time
 
 @dataclass(frozen=True)
 class RandomSplits:
-    """Shares of unseen triples among the test triples of random splits, 0 to 1; quantiles at
-    2.5, 50 and 97.5 %.
-    """
+    """Shares (0 to 1) of unseen test triples in random splits; quantiles at 2.5, 50, 97.5 %."""
 
     trials: int
     mean: float
@@ -72,8 +69,7 @@ def random_splits(
 def _drawn(
     random: np.random.Generator, size: int, test: int, valid: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return which sentences each trial tests on, and which it does not train on, as two masks
-    ``[trials, size]``.
+    """Return test sentences, and sentences not trained on, as masks ``[trials, size]``.
 
     Sentences are drawn one after the other; who was drawn before is drawn again, so that each set
     is equally likely.
@@ -114,18 +110,14 @@ class _Corpus:
     def _grouped(
         self, pairs: Sequence[tuple[str, str]]
     ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-        """Return the sentences pair by pair with the positions where pairs begin, and the number
-        of each triple's.
-        """
+        """Return sentences by pair, where pairs begin, and the number of each one's triples."""
         numbers: dict[tuple[str, str], int] = {}
         of = np.array([numbers.setdefault(pair, len(numbers)) for pair in pairs])
         order = np.argsort(of, kind="stable")
         return (self.sentence[order], np.searchsorted(of[order], np.arange(len(numbers)))), of
 
     def unseen(self, tested: np.ndarray, held: np.ndarray) -> np.ndarray:
-        """Return the share of unseen triples of each trial ``[trials]``; masks as of
-        :func:`_drawn`.
-        """
+        """Return the share of unseen triples per trial ``[trials]``; masks as of :func:`_drawn`."""
         test, out = tested.T, held.T  # [sentences, trials]
         # in which trials all sentences of a pair are held out
         no_head, no_tail = (

@@ -102,9 +102,7 @@ def rearrange(
 def _key_groups(
     triples: Sequence[Sequence[Strings]], room: int, draw: random.Random
 ) -> tuple[list[int], dict[str, Any]]:
-    """Return the numbers of ``room`` sentences, whole groups of one key but the last, and how
-    rare their keys are.
-    """
+    """Return ``room`` sentences in groups of one key (the last partial), and rareness of keys."""
     held = Counter(triple for row in triples for triple in row)
     groups: dict[Strings, list[int]] = defaultdict(list)
     for number, row in enumerate(triples):
@@ -126,9 +124,7 @@ def _key_groups(
 def _rarest_first(
     triples: Sequence[Sequence[Strings]], room: int
 ) -> tuple[list[int], dict[str, Any]]:
-    """Return the numbers of ``room`` sentences in the order in which they were moved, and the
-    largest count taken.
-    """
+    """Return ``room`` sentences in the order of moving, and the largest count taken."""
     holders: dict[Strings, list[int]] = defaultdict(list)  # insertion order is corpus order
     for number, row in enumerate(triples):
         for triple in row:

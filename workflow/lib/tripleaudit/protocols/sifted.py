@@ -35,8 +35,7 @@ def sift(
     percent: float | None = None,
     seed: int = 0,
 ) -> tuple[Splits, dict[str, Any]]:
-    """Drop every training sentence that holds a hidden triple; all other sentences stay where they
-    are.
+    """Drop training sentences with a hidden triple; all others keep their order.
 
     The paper selects models on the sifted test set itself (appendix A), which is why its table 6
     counts 703 validation sentences for WebNLG; that is a choice of the training, not of these sets.

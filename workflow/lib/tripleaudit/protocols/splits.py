@@ -23,8 +23,7 @@ class Splits:
         return ((name, getattr(self, name)) for name in SPLIT_NAMES)
 
     def with_unique_ids(self) -> "Splits":
-        """Return the same sets; where an id occurs twice, every sentence with it is renamed
-        ``split-number``.
+        """Return the same sets with unique ids: repeated ones are renamed ``split-number``.
 
         A protocol that moves sentences between sets must not make two sentences of one set share an
         id.

@@ -1,6 +1,4 @@
-"""Strata of a test set, and the audit of a test set against its training set (rte-generalization
-2.3).
-"""
+"""Strata of a test set, and its audit against training (rte-generalization 2.3)."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,9 +12,7 @@ STRATA: Final = (*TRIPLE_TYPES, OTHERS)
 
 
 def stratify(sentences: Iterable[Sentence], seen: SeenTriples) -> list[str | None]:
-    """Return of each sentence the type that all its triples share, else ``"others"``; ``None``
-    for zero triples.
-    """
+    """Return the common type of each sentence's triples, else ``"others"``; None without any."""
     kinds = [
         {seen.type_of(triple) for triple in distinct_triples(sentence)} for sentence in sentences
     ]
@@ -55,9 +51,7 @@ def audit_corpus(train: Sequence[Sentence], test: Sequence[Sentence]) -> dict[st
 
 
 def counts(sentences: Sequence[Sentence]) -> dict[str, int]:
-    """Return the number of sentences, of triples (each once a sentence), and of zero-triple
-    sentences.
-    """
+    """Return counts of sentences, of triples (each once a sentence), and of zero sentences."""
     return {
         "sentences": len(sentences),
         "triples": sum(len(distinct_triples(sentence)) for sentence in sentences),

@@ -30,8 +30,7 @@ def write_sets(
     encoder: str = "",
     original: str = "",
 ) -> None:
-    """Write the sets of a protocol and a report of what was done
-    (:func:`~tripleaudit.protocols.build.build_protocol`).
+    """Write a protocol's sets and report (:func:`~tripleaudit.protocols.build.build_protocol`).
 
     Args:
         options: of the protocol, as a study has them: models by source, which reach this as files,

@@ -1,5 +1,4 @@
-"""Other words in the place of entities: where they are mentioned, which sentences must stay, and
-moving the spans.
+"""Replacement of entities: mentions, sentences that must stay, and moved spans.
 
 An entity is a string that is subject or object of a located triple. In the augmented test set all
 its mentions are replaced alike: where the triples have it, and wherever else the string stands
@@ -34,9 +33,7 @@ def same(one: str, other: str) -> bool:
 
 
 def like(word: str, model: str) -> str:
-    """Return ``word`` with the case pattern of ``model``: all capitals, a first capital, or as
-    it is.
-    """
+    """Return ``word`` in the case of ``model``: all capitals, first capital, or unchanged."""
     if len(model) > 1 and model.isupper() and model.isalpha():
         return word.upper()
     first = next((character for character in model if character.isalpha()), "")
@@ -44,9 +41,7 @@ def like(word: str, model: str) -> str:
 
 
 def replace_at(text: str, words: Mapping[Offsets, str]) -> tuple[str, Shift]:
-    """Put ``words`` at disjoint positions of ``text``; return the new text and the shift of
-    other offsets.
-    """
+    """Put ``words`` at disjoint positions; return the text and the shift of other offsets."""
     parts, growths, at = [], list[tuple[int, int]](), 0
     for (start, end), word in sorted(words.items()):
         parts += [text[at:start], word]
@@ -62,8 +57,9 @@ def substitute(
     words: Mapping[Offsets, str],
     offsets_of: Callable[[Span], Offsets] | None = None,
 ) -> tuple[Sentence, Shift]:
-    """Put ``words`` at disjoint positions of a sentence; its spans, which end outside of them or
-    with them, move along.
+    """Put ``words`` at disjoint positions of a sentence.
+
+    Spans that end outside of them, or with them, move along.
 
     ``offsets_of`` is the position that a located span is to have before it moves; by default its
     own.
@@ -83,8 +79,7 @@ def substitute(
 def entity_positions(
     sentence: Sentence, levels: Container[str] | None = None
 ) -> dict[str, set[Offsets]]:
-    """Return the positions of every located entity string: those that triples name, and wherever
-    else it stands.
+    """Return all positions of located entities: those of triples, and further occurrences.
 
     At ``levels`` of :func:`~tripleaudit.corpora.spans.find_spans` it counts as standing there, by
     default at all.
@@ -132,9 +127,7 @@ class Entity:
 
 @dataclass(slots=True)
 class Layout:
-    """The entities of a sentence by string, and why the sentence must stay: ``"nested"``,
-    ``"overlapping"`` or None.
-    """
+    """Entities of a sentence, and why it must stay: ``"nested"``, ``"overlapping"`` or None."""
 
     sentence: Sentence
     entities: dict[str, Entity]
@@ -163,8 +156,7 @@ def lay_out(sentence: Sentence) -> Layout:
 
 
 def rewrite(layout: Layout, chosen: Mapping[str, Words], id_: str) -> Sentence:
-    """Return the layout's sentence with the words of each entity in ``chosen`` replaced in all its
-    mentions.
+    """Return the sentence with entities of ``chosen`` replaced in all their mentions.
 
     A triple's span moves with its words; where it lay inside a longer entity although the string
     has mentions of its own, it moves to the first of these.

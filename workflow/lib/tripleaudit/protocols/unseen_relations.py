@@ -1,5 +1,4 @@
-"""Unseen relations: some relations are held out of training, and only their triples are asked for
-at test.
+"""Unseen relations: held out of training, tested alone.
 
 As in zero-shot relational triple extraction (Chia et al., ACL Findings 2022), whole sentences leave
 training and validation, so that no held-out triple is evidence that there is nothing. Only systems
@@ -21,8 +20,7 @@ NAME = "unseen_relations"
 
 
 def hold_out(splits: Splits, *, relations: int = 5, seed: int = 0) -> tuple[Splits, dict[str, Any]]:
-    """Hold relations out of training and validation; test sentences are those with a triple of
-    them, and no other.
+    """Hold relations out of training and validation; test only sentences with their triples.
 
     Relations that training and test have are ranked by how many training sentences have them (ties
     by name) and cut into ``relations`` bands of nearly equal size; one is drawn from each, so that

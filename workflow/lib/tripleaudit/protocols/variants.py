@@ -1,6 +1,4 @@
-"""Whose variant a sentence of the augmented test set is. Its id says it: ``test-00012.su`` is
-one of ``test-00012``.
-"""
+"""Variants of augmented test sentences, by ids: ``test-00012.su`` is of ``test-00012``."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,17 +11,13 @@ PARTS: Final = ("ss", "su", "us", "uu")
 
 
 def original_of(variant: str) -> str:
-    """Return the id of the test sentence that a sentence of an augmented test set is a variant
-    of.
-    """
+    """Return the id of the test sentence of an augmented variant."""
     sentence, _, part = variant.rpartition(".")
     return sentence if sentence and part in PARTS else variant
 
 
 def originals_of(ids: Sequence[str]) -> list[str]:
-    """Return the original of each sentence where all are variants, as those of an augmented test
-    set, else the ids.
-    """
+    """Return originals if all sentences are variants (as in augmented sets), else the ids."""
     originals = list(map(original_of, ids))
     are_variants = all(id_ != original for id_, original in zip(ids, originals, strict=True))
     return originals if are_variants else list(ids)
@@ -32,8 +26,7 @@ def originals_of(ids: Sequence[str]) -> list[str]:
 def variants_of(
     test: Sequence[str], augmented: Sequence[str], where: str = "augmented"
 ) -> list[list[int]]:
-    """Return the positions of each test sentence's variants, by ids; none for a sentence that has
-    no variant.
+    """Return positions of each test sentence's variants, by ids; empty without variants.
 
     A sentence with the id of a test sentence is that one as it is, as zero-triple sentences are in
     sets made here.
@@ -54,8 +47,7 @@ def variants_of(
 
 
 def named_by_position(test: Sequence[Sentence], augmented: Sequence[Sentence]) -> list[Sentence]:
-    """Give variants their ids that lie part after part (ss, su, us, uu) in the order of the test
-    set, as published.
+    """Give variants that lie part after part (ss, su, us, uu) their ids, as published.
 
     Raises:
         UserError: they do not, as their number or a sentence's relations show.

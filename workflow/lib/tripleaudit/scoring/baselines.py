@@ -52,8 +52,7 @@ def first_mention(text: str, name: str) -> Span | None:
 
 
 def write_predictions(baseline: str, train: Path, test: Path, out: Path) -> None:
-    """Write what a baseline says of a test set, in the form of an extractor's predictions or a
-    classifier's decisions.
+    """Write predictions, or decisions, of a baseline on a test set.
 
     Raises:
         UserError: a file cannot be read.

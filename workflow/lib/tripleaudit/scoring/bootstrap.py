@@ -1,5 +1,4 @@
-"""Bootstrap intervals of micro scores, resampling sentences and, where there are several, the
-trained runs with them.
+"""Bootstrap intervals of micro scores over sentences and trained runs.
 
 Sentences with the same counts are interchangeable, so a resample of n sentences is one multinomial
 draw over the different count rows. That is the usual bootstrap exactly; where rows are few, its
@@ -37,8 +36,7 @@ class Interval:
 
 
 def scores_of(sums: np.ndarray) -> np.ndarray:
-    """Turn summed counts ``[..., 3]`` (correct, predicted, gold) into ``[..., 3]`` (precision,
-    recall, F1).
+    """Turn counts ``[..., 3]`` (correct, predicted, gold) into ``[..., 3]`` (P, R, F1).
 
     A zero denominator gives 0, as :class:`tripleaudit.scoring.metrics.Micro` says.
     """
@@ -93,8 +91,7 @@ def intervals(
 
 
 def sample_sizes(counts: np.ndarray) -> tuple[int, int, int]:
-    """Return the sentences that precision, recall and F1 are about: with a prediction, with a gold
-    triple, with either.
+    """Return sentences behind precision (predicted), recall (gold) and F1 (either).
 
     Several predictions of a sentence are not independent, so each sentence counts once.
 
@@ -155,8 +152,7 @@ def luck_of_runs(
 
 
 def freedom_of(first: np.ndarray, second: np.ndarray, same_models: bool = False) -> int:
-    """Return the degrees of freedom of :func:`luck_of_runs`; runs that are all the same, as a
-    baseline's, have none.
+    """Return degrees of freedom of :func:`luck_of_runs`; none for equal runs.
 
     Args:
         first, second: per-sentence counts ``[sentences, runs, 3]`` of each.
@@ -238,8 +234,7 @@ def difference_intervals(
 
 
 def unresampled_luck(luck: np.ndarray | float, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return the part of the runs' variance, by metric, that resampling or exchanging sentences
-    does not show yet.
+    """Return the runs' variance, by metric, that resampling sentences does not show.
 
     Runs differ from sentence to sentence by chance; drawing other sentences draws other such
     differences with them. At least half of the variance counts, as few runs hardly show how large
@@ -284,9 +279,7 @@ def check_pair(first: np.ndarray, second: np.ndarray) -> None:
 
 
 def _luck(random: np.random.Generator, values: np.ndarray, replicates: int) -> np.ndarray | float:
-    """Draw ``[replicates, …]`` of the luck in a mean over runs, from their values ``[runs, …]``;
-    0 for a single run.
-    """
+    """Draw the luck ``[replicates, …]`` in a mean of runs ``[runs, …]``; 0 for one run."""
     runs = len(values)
     if runs < 2:
         return 0.0
@@ -306,9 +299,7 @@ def _bounds(
 
 
 def _of_wilson(first: float, second: float, before: int, after: int) -> Interval:
-    """The interval of a difference from Wilson's intervals of both sides, as independent errors
-    add up.
-    """
+    """Return a difference's interval from Wilson's intervals, with independent errors."""
     one, other = (
         _inside(Interval(first, first), first, before),
         _inside(Interval(second, second), second, after),
@@ -326,9 +317,7 @@ def by_run(counts: np.ndarray) -> np.ndarray:
 
 
 def _samples(random: np.random.Generator, counts: np.ndarray, replicates: int) -> np.ndarray:
-    """Return the scores ``[replicates, …, 3]`` of resampled sentences, for counts ``[sentences,
-    …, 3]``.
-    """
+    """Return scores ``[replicates, …, 3]`` of resampled counts ``[sentences, …, 3]``."""
     flat = counts.reshape(len(counts), -1)
     rows, frequencies = np.unique(flat, axis=0, return_counts=True)
     rows = rows.astype(np.float64)  # exact for counts, and much faster to multiply than integers
@@ -344,9 +333,7 @@ def _samples(random: np.random.Generator, counts: np.ndarray, replicates: int) -
 
 
 def _inside(bound: Interval, value: float, sentences: int) -> Interval:
-    """Replace the ends of an interval that lie at 0 or 1, or beyond, by Wilson's; nothing is
-    known of no sentence.
-    """
+    """Replace interval ends at 0 or 1, or beyond, by Wilson's; nothing without sentences."""
     if not sentences:
         return Interval(0.0, 1.0)
     z, whole = _Z, 1 + _Z * _Z / sentences
@@ -360,8 +347,9 @@ def _inside(bound: Interval, value: float, sentences: int) -> Interval:
 
 
 def _resamples(random: np.random.Generator, frequencies: np.ndarray, size: int) -> np.ndarray:
-    """Draw how often each different row is in each resample, ``[size, rows]``; both ways have
-    one distribution.
+    """Draw how often each distinct row is in each resample, ``[size, rows]``.
+
+    Both ways have one distribution.
     """
     total, rows = int(frequencies.sum()), len(frequencies)
     if rows * 8 < total:

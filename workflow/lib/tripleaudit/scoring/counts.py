@@ -1,5 +1,4 @@
-"""Per-sentence counts of one scored run, kept so that paired tests and error pages need no second
-scoring.
+"""Counts of a scored run by sentence, for paired tests and error pages.
 
 A CSV file whose first line is a comment ``# {…}`` with the keys of the run, and ``reasons`` where
 there are some; then one row a sentence with its id, its stratum (empty for zero triples) and
@@ -139,9 +138,7 @@ def load_counts(path: str | Path) -> SentenceCounts:
 
 
 def read_keys(path: str | Path) -> dict[str, str]:
-    """Return the keys of the run in the first line of a file of counts; errors as
-    :func:`load_counts`.
-    """
+    """Return a run's keys from the first line of its counts; errors as :func:`load_counts`."""
     with open_text(path) as stream:
         return {
             name: value

@@ -1,5 +1,4 @@
-"""The difference of two systems, or of one under two conditions: bold marks, ``compare`` and
-answers are made from it.
+"""Differences of two systems or conditions, for bold marks, ``compare`` and answers.
 
 Whether a difference is shown is decided here and nowhere else, so that no two statements about the
 same two numbers contradict each other: its interval leaves zero out, and where both sides read the

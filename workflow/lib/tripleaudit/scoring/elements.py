@@ -17,9 +17,7 @@ THRESHOLDS: Final = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 def entity_counts(
     gold: Sequence[Sentence], predictions: Sequence[Sentence], matching: str
 ) -> np.ndarray:
-    """Return correct, predicted and gold entities ``[sentences, 3]``: arguments of triples, each
-    once a sentence.
-    """
+    """Return correct, predicted and gold entities ``[sentences, 3]``, each once a sentence."""
     reduce = MATCHINGS[matching].reduce
 
     def entities(sentence: Sentence) -> set[Hashable]:

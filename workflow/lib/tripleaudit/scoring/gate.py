@@ -1,5 +1,4 @@
-"""The zero-cardinality classifier at scoring: its own scores, and its gate before an extractor
-(zero-cardinality 3).
+"""Zero-cardinality classifiers at scoring: own scores, and gate (zero-cardinality 3).
 
 A decision file is JSON lines ``{"id", "score"}`` with the score in [0, 1] that the sentence has
 triples, and perhaps ``clue``, the word that it depends on most. A sentence passes if its score is
@@ -92,9 +91,7 @@ def scores_for(sentences: Sequence[Sentence], decisions: Mapping[str, Decision])
 
 
 def passed(predictions: Sequence[Sentence], accepted: np.ndarray) -> list[Sentence]:
-    """Return the predictions of two-step extraction: empty where the classifier rejects the
-    sentence.
-    """
+    """Return predictions of two-step extraction: empty for rejected sentences."""
     return [
         each if yes else replace(each, triples=())
         for each, yes in zip(predictions, accepted, strict=True)
@@ -104,8 +101,7 @@ def passed(predictions: Sequence[Sentence], accepted: np.ndarray) -> list[Senten
 def classification_counts(
     gold: Sequence[Sentence], scores: np.ndarray, threshold: float = THRESHOLD
 ) -> np.ndarray:
-    """Return 0/1 of the class "has triples" ``[sentences, 3]``: rightly accepted, accepted, has
-    triples.
+    """Return 0/1 of the class "has triples" ``[sentences, 3]``: correct, accepted, gold.
 
     Micro scores of these are P, R and F1 of the positive class.
     """
@@ -117,8 +113,7 @@ def classification_counts(
 def precision_recall_curve(
     gold: Sequence[Sentence], scores: np.ndarray, points: int = 400
 ) -> dict[str, Any]:
-    """Trace precision and recall of the class "has triples" over all thresholds, at most so many
-    ``points``.
+    """Trace precision and recall of "has triples" over thresholds, at most ``points``.
 
     Returns:
         ``average_precision`` (area as the sum of precision times recall gained, 0 without

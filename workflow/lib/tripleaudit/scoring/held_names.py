@@ -1,5 +1,4 @@
-"""Which names of training a sentence without triples holds: where an extractor is tempted, and
-where it is not.
+"""Training names in zero-triple sentences, which may tempt an extractor.
 
 ``seen_pair``  two names that a training triple joins;
 ``joinable``   no such pair, but two names of types that a relation joins in training; where entities have no types, one
@@ -63,7 +62,8 @@ def kinds_of(sentences: Sequence[Sentence], train: Sequence[Sentence]) -> list[s
 
 
 def _index_key(word: str) -> str:
-    """Return the key of a name's first word; outside ASCII its first letter, because particles
-    may follow a name.
+    """Return the key of a name's first word; outside ASCII its first letter.
+
+    Particles may follow a name there.
     """
     return word if word.isascii() else word[0]

@@ -1,5 +1,4 @@
-"""When a predicted triple counts as correct: matching rules over the set of triples of one
-sentence.
+"""Matching rules: when predicted triples of a sentence count as correct.
 
 The ``note`` of each rule says what it compares. ``exact-string`` is the primary rule: what the
 official scorers of most extractors compute. By ``exact-span`` a correct prediction on another
@@ -146,9 +145,7 @@ def _typed(sentences: Sequence[Sentence]) -> bool:
 def sentence_counts(
     gold: Sequence[Sentence], predictions: Sequence[Sentence], matching: str = PRIMARY
 ) -> np.ndarray:
-    """Return correct, predicted and gold triples ``[sentences, 3]`` of the same sentences in the
-    same order.
-    """
+    """Return correct, predicted and gold triples ``[sentences, 3]`` of the same sentences."""
     counts = array("q")
     for right, guess in zip(gold, predictions, strict=True):
         expected = reduced(right.triples, matching)

@@ -1,5 +1,6 @@
-"""Micro precision, recall and F1, over all sentences and by stratum (type F1, rte-generalization
-2.1).
+"""Micro precision, recall and F1, overall and by stratum (type F1).
+
+Type F1 is defined in rte-generalization 2.1.
 """
 
 from collections.abc import Sequence
@@ -50,8 +51,7 @@ def micro(counts: np.ndarray) -> Micro:
 
 
 def in_stratum(strata: Sequence[str | None], name: str) -> np.ndarray:
-    """Return a mask ``[sentences]`` of the sentences of a stratum, or of several as ``"a+b"``;
-    ``"all"`` has every one.
+    """Return a mask ``[sentences]`` of a stratum, of several (``"a+b"``), or of ``"all"``.
 
     A sentence belongs to a stratum if all its gold triples are of that type, else to ``others``;
     sentences with zero triples belong to none. Every triple predicted for a sentence of a stratum

@@ -1,6 +1,4 @@
-"""Counts by relation and by cardinality, where one number hides what an extractor can and cannot
-do.
-"""
+"""Counts by relation and by cardinality."""
 
 from array import array
 from collections.abc import Sequence
@@ -80,9 +78,7 @@ def by_relation(
 
 
 def by_cardinality(counts: np.ndarray) -> dict[str, Part]:
-    """Divide counts ``[sentences, 3]`` by their gold triples: ``0``, ``1``, …, ``5+``; without
-    those that are empty.
-    """
+    """Divide counts ``[sentences, 3]`` by gold triples: ``0``, ``1``, …, ``5+``; no empty ones."""
     size = np.minimum(counts[:, 2], MOST)
     names = {number: str(number) if number < MOST else f"{MOST}+" for number in range(MOST + 1)}
     return {
@@ -95,8 +91,7 @@ def by_cardinality(counts: np.ndarray) -> dict[str, Part]:
 def described(
     counts: np.ndarray, units: Sequence[str], replicates: int, seed: int
 ) -> dict[str, Any]:
-    """Return the scores of some counts with their intervals, as JSON; an interval is missing where
-    it would mislead.
+    """Return scores of counts as JSON; intervals that would mislead are missing.
 
     Args:
         counts: ``[sentences, 3]``.

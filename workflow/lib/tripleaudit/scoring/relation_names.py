@@ -1,5 +1,4 @@
-"""Names of relations as a system says them, and as the corpus does: a map between the two, given or
-proposed.
+"""Maps between relation names of a system and of the corpus, given or proposed.
 
 A map is never guessed silently: :func:`propose` writes one for people to look at, from pairs of
 entities that gold and predictions join alike, and only what a study or a command names is applied.
@@ -63,8 +62,7 @@ def load_map(given: str | Path) -> dict[str, str]:
 
 
 def given_map(texts: Iterable[str]) -> dict[str, str]:
-    """Return the map of the option ``--relations``, a file or ``NAME=RELATION``, which may be
-    repeated.
+    """Return the map of ``--relations``, repeatable: a file or ``NAME=RELATION``.
 
     Raises:
         UserError: as :func:`load_map`.
@@ -82,9 +80,7 @@ def given_map(texts: Iterable[str]) -> dict[str, str]:
 
 
 def renamed(sentences: Sequence[Sentence], names: Mapping[str, str]) -> tuple[list[Sentence], int]:
-    """Return the sentences with relations as a map says, and how many triples it gave another
-    name.
-    """
+    """Return sentences with mapped relations, and the number of renamed triples."""
     if not names:
         return list(sentences), 0
     found, count = [], 0

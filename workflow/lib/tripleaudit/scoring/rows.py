@@ -1,6 +1,4 @@
-"""Scoring one run: from gold sentences and predictions to rows of the scores file and
-per-sentence counts.
-"""
+"""Scoring of one run: rows of the scores file and counts per sentence."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -42,9 +40,7 @@ def two_step_name(classifier: str, extractor: str) -> str:
 
 
 def split_two_step(name: str) -> tuple[str, str]:
-    """Return ``(classifier, extractor)`` of an extractor name; the classifier is empty without
-    two steps.
-    """
+    """Return ``(classifier, extractor)`` of a name; the classifier is empty for one step."""
     classifier, plus, extractor = name.rpartition("+")
     return (classifier, extractor) if plus else ("", name)
 
@@ -134,9 +130,7 @@ class RunFiles:
         of: str = "",
         inputs: Sequence[str] = INPUTS,
     ) -> list[Score]:
-        """Write scores, counts and provenance; ``more`` are values of all sentences, under the
-        matching ``of``.
-        """
+        """Write scores, counts and provenance; ``more`` are values under the matching ``of``."""
         rows = score_rows(counts, **resampling)
         rows += [
             Score(keys_of(counts.keys), "all", of, name, value) for name, value in more.items()
@@ -209,8 +203,7 @@ def score_classifier(
     seed: int = 0,
     threshold: float = gate.THRESHOLD,
 ) -> list[Score]:
-    """Score a zero-cardinality classifier on the class "has triples" and write scores, counts and
-    provenance.
+    """Score a classifier on the class "has triples"; write scores, counts and provenance.
 
     Besides precision, recall and F1, the rows hold ``average_precision`` and the ``threshold``.
     """
@@ -245,9 +238,7 @@ def paired(
     predictions_name: str,
     only_with_triples: bool,
 ) -> tuple[list[Sentence], list[Sentence]]:
-    """Drop zero-triple gold if asked to, and predictions for sentences that are then not in the
-    gold file.
-    """
+    """Drop zero-triple gold if required, and predictions without gold sentences."""
     if only_with_triples:
         gold = [sentence for sentence in gold if sentence.triples]
     wanted = {sentence.id for sentence in gold}

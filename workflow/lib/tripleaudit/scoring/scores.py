@@ -1,6 +1,4 @@
-"""The tidy scores file: one value a row, its keys next to it, and a sidecar that says where it
-came from.
-"""
+"""Tidy scores file: one value per row with its keys, and a provenance sidecar."""
 
 import csv
 import math
@@ -23,9 +21,7 @@ CLASSIFICATION: Final = "classification"
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One row of the scores file; ``low`` and ``high`` bound the bootstrap interval, ``None``
-    where there is none.
-    """
+    """Row of the scores file; ``low`` and ``high`` are bootstrap bounds, ``None`` if missing."""
 
     keys: tuple[str, ...]
     stratum: str
@@ -135,9 +131,7 @@ def merge_scores(paths: Sequence[str | Path], out: str | Path, provenance: str |
 
 
 def sidecar_of(path: str | Path) -> Path:
-    """Return where the provenance of a scores file lies: next to it, ``.provenance.json``
-    instead of ``.csv``.
-    """
+    """Return the provenance file of a scores file: ``.provenance.json`` in place of ``.csv``."""
     return Path(path).with_suffix(".provenance.json")
 
 

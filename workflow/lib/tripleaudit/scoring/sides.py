@@ -163,8 +163,7 @@ def _completed(
     format: str = "auto",
     columns: Mapping[str, str] | None = None,
 ) -> list[Sentence]:
-    """Return the sentences of the gold with what a file without texts says under their ids, or else
-    in their order.
+    """Return gold sentences with predictions without texts, by ids or else by order.
 
     Raises:
         UserError: an id is none of the gold's or comes twice, or rows without ids are not one for
@@ -283,8 +282,7 @@ def align(
 def partners(
     gold: Sequence[Sentence], predictions: Sequence[Sentence]
 ) -> tuple[list[Sentence | None], list[Sentence]]:
-    """Return for each gold sentence the prediction with its id and text, else the next one with its
-    text; and the rest.
+    """Return each gold sentence's prediction by id and text, else by text; and the rest.
 
     Texts are the same up to blanks and accents, in which copies of one corpus differ.
     """
@@ -306,9 +304,7 @@ def partners(
 
 
 def _are_in_order(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> bool:
-    """Return whether each prediction has the id and the text of the gold sentence at its
-    position.
-    """
+    """Return whether predictions have the ids and texts of gold sentences in order."""
     if len(gold) != len(predictions):
         return False
     for right, guess in zip(gold, predictions, strict=True):

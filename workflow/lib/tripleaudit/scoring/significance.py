@@ -1,5 +1,4 @@
-"""Paired significance of differences between extractors, over sentences and trained runs, and
-Holm's correction.
+"""Paired significance over sentences and trained runs, with Holm's correction.
 
 With one trained run of each system the null hypothesis says that the two outputs on a sentence
 could as well be exchanged: approximate randomisation (Noreen 1989; Yeh 2000). It speaks of these
@@ -80,9 +79,7 @@ def randomisation_test(
 def _exchanges(
     first: np.ndarray, second: np.ndarray, column: int, shuffles: int, random: np.random.Generator
 ) -> np.ndarray:
-    """Differences ``[shuffles]`` after exchanging the outputs of all runs on a random half of
-    the sentences.
-    """
+    """Return differences ``[shuffles]`` after exchanging outputs on half of the sentences."""
     # Only the difference of the two count rows matters for an exchange, so equal differences are
     # drawn together.
     steps, frequencies = np.unique(
@@ -131,9 +128,7 @@ def _spreads(first: np.ndarray, second: np.ndarray, column: int) -> tuple[float,
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return Holm-adjusted p-values in the given order: comparing each with alpha controls the
-    family-wise error.
-    """
+    """Return Holm-adjusted p-values in order; alpha then bounds the family-wise error."""
     order = sorted(range(len(p_values)), key=p_values.__getitem__)
     steps = (min(1.0, (len(p_values) - rank) * p_values[index]) for rank, index in enumerate(order))
     adjusted = dict(zip(order, accumulate(steps, max), strict=True))

@@ -1,5 +1,4 @@
-"""Units of resampling: sentences that are drawn, or exchanged, together because they are not
-independent.
+"""Units of resampling: dependent sentences that are drawn or exchanged together.
 
 The variants of one sentence (augmented test sets) always form one unit. With the unit
 ``shared-triple``, sentences that share a gold triple, directly or through other sentences, form one
@@ -45,8 +44,7 @@ def connected_groups(keys: Sequence[Iterable[Hashable]]) -> list[int]:
 
 
 def triple_groups(sentences: Sequence[Sentence], originals: Sequence[str]) -> list[str]:
-    """Return for each sentence the id of the first sentence of its group of sentences that share
-    gold triples.
+    """Return for each sentence the first sentence of its group that shares gold triples.
 
     Args:
         sentences: of a test set.
@@ -60,9 +58,7 @@ def triple_groups(sentences: Sequence[Sentence], originals: Sequence[str]) -> li
 
 
 def sum_by_unit(counts: np.ndarray, units: Sequence[str]) -> np.ndarray:
-    """Sum counts ``[sentences, ...]`` over the sentences of each unit, ``[units, ...]`` in order
-    of appearance.
-    """
+    """Sum counts ``[sentences, ...]`` by unit, ``[units, ...]`` in order of appearance."""
     positions = {unit: position for position, unit in enumerate(dict.fromkeys(units))}
     if len(positions) == len(counts):
         return counts
@@ -72,8 +68,7 @@ def sum_by_unit(counts: np.ndarray, units: Sequence[str]) -> np.ndarray:
 
 
 def design_effect(counts: np.ndarray, units: Sequence[str]) -> float | None:
-    """Return the variance of F1 over units divided by the variance over sentences that are taken as
-    independent.
+    """Return F1's variance over units divided by its variance over single sentences.
 
     Both are variances of the linearised score. 1 means that the sentences of a unit are as
     different as others.

@@ -1,5 +1,4 @@
-"""Why a score is low for another reason than the extractor: names, case, blanks, form of Unicode,
-order, direction.
+"""Reasons of low scores outside the extractor: names, case, blanks, order, direction.
 
 Each hint comes from counting again with one difference forgiven, so that it says how many triples
 it concerns.
@@ -56,8 +55,7 @@ _turned: Final[Callable[[Strings], Strings]] = itemgetter(2, 1, 0)
 def hints(
     gold: Sequence[Sentence], predictions: Sequence[Sentence], total: Micro, matching: str = PRIMARY
 ) -> list[str]:
-    """Return sentences about what may be wrong with the files rather than with the extractor; none
-    where all is well.
+    """Return sentences about possible mistakes in the files; empty if there are none.
 
     Args:
         gold, predictions: the same sentences in the same order.
@@ -79,8 +77,7 @@ def hints(
 def reasons(
     gold: Sequence[Sentence], predictions: Sequence[Sentence], relations: Collection[str] = ()
 ) -> list[str]:
-    """Return :func:`hints` where a system finds next to nothing, or where most that it finds is
-    written differently.
+    """Return :func:`hints` for systems with few matches, or matches in another spelling.
 
     Args:
         gold, predictions: the same sentences in the same order. relations: of the corpus; where
@@ -169,9 +166,7 @@ def _count(pairs: Iterable[tuple[set[Strings], set[Strings]]]) -> _Counted:
 
 
 def _strings(sentence: Sentence, matching: str) -> set[Strings]:
-    """Return the triples of a sentence as a rule writes them; of one that compares offsets, as
-    they are.
-    """
+    """Return triples as a rule compares them; unchanged for rules that compare offsets."""
     triples = reduced(sentence.triples, matching)
     if matching == PRIMARY or all(isinstance(part, str) for triple in triples for part in triple):
         return cast(set[Strings], triples)
@@ -185,9 +180,7 @@ def _offsets_and_types(
     matching: str,
     plain: int,
 ) -> Iterator[str]:
-    """Say what a rule costs that compares types of entities, or their offsets, as well as their
-    strings.
-    """
+    """Return the cost of comparing types or offsets of entities as well as strings."""
     least, correct = max(1, SHARE * total.gold), total.correct
     if MATCHINGS[matching].typed:
         placed = micro(sentence_counts(gold, predictions, "exact-span")).correct

@@ -1,6 +1,4 @@
-"""Unpacking archives so that nothing lands outside the folder it was meant for, and not without
-end.
-"""
+"""Archives, unpacked inside their folder and with limits."""
 
 import errno
 import lzma
@@ -37,8 +35,7 @@ _BLOCK = 1 << 20
 def extract(
     archive: str | Path, inner: str, destination: Path, wanted: Wanted = lambda name: True
 ) -> list[str]:
-    """Write one member, or every file below a folder of an archive, to ``destination``, which does
-    not exist yet.
+    """Write one member, or the files below a folder, to ``destination``, which is new.
 
     Args:
         archive: zip, wheel, tar or compressed tar.

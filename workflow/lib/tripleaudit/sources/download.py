@@ -1,6 +1,4 @@
-"""Downloading a file over https (retried, size- and hash-checked, never half there), a wheel, or
-from the hub.
-"""
+"""Downloads over https (retried, verified, atomic), of wheels, or from the hub."""
 
 import http.client
 import itertools
@@ -36,8 +34,7 @@ class _CheckedRedirects(urllib.request.HTTPRedirectHandler):
 
 
 def download(url: str, path: Path) -> None:
-    """Download ``url`` to ``path``; what may pass, as an answer 503 or a dropped connection, is
-    tried again.
+    """Download ``url`` to ``path``; retry temporary failures, such as 503 or lost connections.
 
     Args:
         url: https, or http on this machine itself.
@@ -121,9 +118,7 @@ def download_wheel(name: str, version: str, folder: Path) -> Path:
 
 
 def download_model(source: Source, folder: Path, patterns: list[str]) -> None:
-    """Download the files of a hub model that match ``patterns``; raises :class:`UserError` where
-    that fails.
-    """
+    """Download files of a hub model by ``patterns``; raise :class:`UserError` on failure."""
     from huggingface_hub import snapshot_download
 
     try:

@@ -28,8 +28,7 @@ def fetch(
     size: int | None = None,
     unverified: bool = False,
 ) -> Path:
-    """Fetch a source to ``destination`` (a file, or a folder if the source is one), which is
-    replaced if it exists.
+    """Fetch a source (file or folder) to ``destination``, which is replaced if it exists.
 
     Args:
         model: take only weights that hold no code (safetensors, GGUF), vocabularies and
@@ -92,9 +91,7 @@ def _transfer(source: Source, work: Path, sha256: str | None, size: int | None) 
 
 
 def _joined(source: Source, work: Path) -> Path:
-    """Fetch the parts one after another, each gone before the next comes, and return the file
-    that they make.
-    """
+    """Fetch parts one after another, each removed before the next, and return their file."""
     whole = work / "whole"
     with whole.open("wb") as sink:
         for part in source.parts:
@@ -108,9 +105,7 @@ def _joined(source: Source, work: Path) -> Path:
 
 
 def _take(source: Source, transferred: Path, result: Path, model: bool) -> list[str]:
-    """Copy or unpack what was asked for to ``result``; return the names of the files of a model
-    that were not.
-    """
+    """Copy or unpack the selection to ``result``; return the model's files left out."""
 
     def wanted(name: str) -> bool:
         return not model or PurePosixPath(name).suffix.lower() in MODEL_FILES

@@ -1,5 +1,4 @@
-"""The registry of known models and corpora in ``data/registry``; light enough for the workflow to
-import.
+"""Registry of known models and corpora in ``data/registry``, light for the workflow.
 
 The classes below are the entries of its two files, which the tests check.
 """
@@ -82,9 +81,7 @@ class RawFile(Section):
 
 
 class Split(Section):
-    """A split made of whole files: ``files`` in this order, less the texts of ``without`` and
-    the items ``drop``.
-    """
+    """Split of whole files: ``files`` in order, without texts of ``without`` and ``drop``."""
 
     files: Files
     without: Files = ()
@@ -92,8 +89,7 @@ class Split(Section):
 
 
 class Division(Section):
-    """Splits made by dividing files: at random by weight (``parts``), or by the ids of other files
-    (``like``).
+    """Splits of divided files: randomly by weight (``parts``), or by others' ids (``like``).
 
     ``zero_texts`` are JSON lists of labelled texts; those that ``files`` do not have are sentences
     with zero triples.
@@ -107,8 +103,7 @@ class Division(Section):
 
 
 class Zero(Section):
-    """Zero-triple sentences that a raw corpus adds to the splits
-    (:mod:`tripleaudit.corpora.divide`).
+    """Zero-triple sentences added from a raw corpus (:mod:`tripleaudit.corpora.divide`).
 
     Attributes:
         files: the raw corpus.
@@ -130,9 +125,7 @@ def _of_files(value: Any) -> Any:
 
 
 class RegisteredCorpus(Section):
-    """A corpus by name, how its splits are made of files, and the corpora that hold its
-    published protocol sets.
-    """
+    """A corpus by name, the files of its splits, and corpora with its published sets."""
 
     name: str = ""
     title: Text
@@ -218,8 +211,9 @@ def _known(kind: str, name: str, entries: Mapping[str, Entry]) -> Entry:
 
 
 def raw_file(name: str) -> RawFile:
-    """Return a registered raw file by its path below ``raw_root``; raises :class:`UserError`
-    where none has it.
+    """Return a registered raw file by its path below ``raw_root``.
+
+    Raises :class:`UserError` if no corpus has it.
     """
     if name not in raw_files():
         raise UserError(f"raw file {name!r} is not registered in {FOLDER.name}/{CORPORA}")

@@ -1,3 +1,1 @@
-"""Systems that need no training here: stored outputs, programs, services, Python classes,
-language models.
-"""
+"""Systems without training: stored outputs, programs, services, classes, language models."""

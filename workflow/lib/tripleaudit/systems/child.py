@@ -1,5 +1,6 @@
-"""``python -m tripleaudit.systems.child FILE.py:CLASS OPTIONS BATCH``: a class as a program that
-answers JSON lines.
+"""A Python class as a program that answers JSON lines.
+
+``python -m tripleaudit.systems.child FILE.py:CLASS OPTIONS BATCH``.
 
 The class is made with the options (and ``relations={name: description}`` where the system wants
 them), and its ``extract(texts)`` returns for each text a list of triples. Whatever it prints goes
@@ -17,6 +18,13 @@ from tripleaudit.core.modules import load_attribute
 
 
 def main(reference: str, options: str, batch: str) -> None:
+    """Answer the texts on standard input by an instance of the class.
+
+    Args:
+        reference: ``file.py:Class``.
+        options: Keyword arguments of the class, as JSON.
+        batch: Number of texts of one call.
+    """
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     rows = [json.loads(line) for line in sys.stdin.buffer]

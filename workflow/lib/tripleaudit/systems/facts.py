@@ -1,6 +1,4 @@
-"""What a study's trainings and systems took and came to: two files for the tables and for the
-summary of a run.
-"""
+"""Facts of trainings and systems: times and scores, for tables and the summary."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -47,8 +45,7 @@ def history_of(provenance: str | Path) -> Path | None:
 
 
 def check_stored(provenance: str | Path) -> None:
-    """Check the files next to a provenance that it names with their SHA-256 under ``stored``, if it
-    names any.
+    """Verify the files next to a provenance by their SHA-256 under ``stored``, if any.
 
     Raises:
         UserError: one is missing or has another digest.
@@ -68,8 +65,7 @@ def check_stored(provenance: str | Path) -> None:
 
 
 def training_fact(provenance: str | Path, keys: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys of one training with its times (seconds), epochs, best validation F1,
-    settings and device.
+    """Return a training's keys, times (seconds), epochs, best F1, settings and device.
 
     Older trainings do not say how sure their slope is; the history next to them does, else nothing
     is known.
@@ -116,9 +112,7 @@ def training_fact(provenance: str | Path, keys: Mapping[str, Any]) -> dict[str, 
 
 
 def _layout(record: Mapping[str, Any]) -> str:
-    """Return the layout of the tokens that a training used; until version 0.3 a record had it
-    among settings.
-    """
+    """Return a training's token layout; until version 0.3 it was among the settings."""
     if "layout" in record["training"]:
         return record["training"]["layout"]
     model = (record.get("settings") or {}).get("model") or {}
@@ -126,9 +120,7 @@ def _layout(record: Mapping[str, Any]) -> str:
 
 
 def _noise_probability(record: Mapping[str, Any]) -> float | None:
-    """Return the probability with which a training noised a sentence, None without Entity
-    Noising.
-    """
+    """Return the noising probability of a training; None without Entity Noising."""
     noising = (record.get("settings") or {}).get("noising")
     if noising is None:
         return None
@@ -136,8 +128,7 @@ def _noise_probability(record: Mapping[str, Any]) -> float | None:
 
 
 def made_of(record: Mapping[str, Any]) -> str | None:
-    """Return one digest of data, encoder, extractor and settings: that of a training and of one of
-    twice the epochs.
+    """Return a digest of data, encoder, extractor and settings, equal for doubled epochs.
 
     None for older trainings, which do not name their encoder.
     """
@@ -155,8 +146,9 @@ def made_of(record: Mapping[str, Any]) -> str | None:
 def gain_interval(
     validation: str | Path, single: str | Path, double: str | Path, matching: str
 ) -> tuple[float, float] | None:
-    """Return the paired 90 % interval of the gain in F1 from twice the epochs; None under ten
-    sentences.
+    """Return the paired 90 % interval of the gain from doubled epochs.
+
+    None under ten sentences.
 
     Args:
         validation: gold sentences.
@@ -250,8 +242,7 @@ def write_system_facts(
     trained: Sequence[Mapping[str, Any]],
     out: str | Path,
 ) -> None:
-    """Write a JSON list of what every prediction took: of systems, from their reports, and of
-    trained extractors.
+    """Write facts of all predictions as JSON: systems' reports, and trained extractors.
 
     ``predictions`` are files of the latter, whose sidecars say what they took, ``trained`` the keys
     of each.

@@ -1,5 +1,4 @@
-"""``endpoint``: a language model extracts from every sentence of a test set; no gold triple is
-shown to it.
+"""``endpoint``: a language model extracts from test sentences, without gold triples.
 
 ``closed``     the relations of the corpus are given, with their descriptions; triples with another one are left out.
 ``semi-open``  relations and types of entities are given, as in GenRES.
@@ -30,13 +29,12 @@ def prompt_of(settings: Mapping[str, Any]) -> str:
 
 
 def identity(section: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what decides the answers besides the settings: model, sampling and prompt; nothing
-    about transport.
-    """
+    """Return what determines answers besides settings: model, sampling and prompt."""
     return settings_of.answering(section, settings["endpoint"], prompt_of(settings))
 
 
 def problems(settings: Mapping[str, Any]) -> Iterator[str]:
+    """Yield ``key: sentence`` for a prompt that cannot be used."""
     try:
         load_prompt(prompt_of(settings))
     except UserError as error:
@@ -116,9 +114,7 @@ def query_model(query: Query, task: Task) -> tuple[list[Extraction], dict[str, A
 
 
 def _seconds(cache: Path, results: Sequence[Extraction], seconds: float, sent: int) -> float | None:
-    """Return how long the answers took when they were given, which is kept next to them; None
-    where some are older.
-    """
+    """Return the stored duration of the answers; None if some are older."""
     answers = [one.key for item in results for call in item.calls for one in call.paid]
     path = cache / "times" / f"{digest(answers)}.json"
     if sent >= len(set(answers)):

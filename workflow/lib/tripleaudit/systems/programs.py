@@ -45,6 +45,7 @@ def argv_of(settings: Mapping[str, Any]) -> list[str]:
 
 
 def problems_of_command(settings: Mapping[str, Any]) -> Iterator[str]:
+    """Yield ``key: sentence`` for a command that cannot be run."""
     try:
         words = argv_of(settings)
     except ValueError as error:
@@ -55,6 +56,7 @@ def problems_of_command(settings: Mapping[str, Any]) -> Iterator[str]:
 
 
 def answer_command(query: Query) -> Answered:
+    """Return the triples that a command prints for the sentences of a query."""
     argv, train = argv_of(query.settings), query.job.get("train")
     if train is None and any(TRAIN in word for word in argv):
         raise UserError(
@@ -64,6 +66,7 @@ def answer_command(query: Query) -> Answered:
 
 
 def problems_of_class(settings: Mapping[str, Any]) -> Iterator[str]:
+    """Yield ``key: sentence`` for a class that cannot be located."""
     file, _, name = settings["python"].rpartition(":")
     if not file.endswith(".py") or not name.isidentifier():
         yield f"python: {settings['python']!r}, expected path/to/file.py:Class"
@@ -72,6 +75,7 @@ def problems_of_class(settings: Mapping[str, Any]) -> Iterator[str]:
 
 
 def answer_class(query: Query) -> Answered:
+    """Return the triples that a Python class extracts, in a process of its own."""
     batch = query.settings.get("batch_size") or 1
     options = json.dumps(query.settings.get("options") or {})
     argv = [
@@ -111,9 +115,7 @@ def _answered(query: Query, argv: Sequence[str], batch: int) -> Answered:
 
 
 class _Program(asyncio.SubprocessProtocol):
-    """``answers`` of a program, what it ``said`` last on standard error, which is repeated;
-    ``closed``: it ended.
-    """
+    """A program's ``answers``, last standard error ``said``, and whether it ``closed``."""
 
     def __init__(self) -> None:
         self.answers, self.said, self.closed = (
@@ -146,8 +148,7 @@ async def _run(
     answers: Answers,
     limit: float,
 ) -> str:
-    """Take answers about texts until a program ends or has answered all; return how it ended, in
-    words.
+    """Read answers until a program ends or is complete; return in words how it ended.
 
     The texts lie in a file, so that a program that writes before it has read them blocks nobody.
     """
@@ -184,9 +185,7 @@ async def _run(
 
 
 async def _listen(program: _Program, answers: Answers, limit: float) -> str:
-    """Take the answers of a program; return what it does instead of answering or ending, else
-    nothing.
-    """
+    """Read a program's answers; return other behaviour in words, else an empty text."""
     number = 0
     try:
         while line := await asyncio.wait_for(

@@ -45,9 +45,7 @@ class Query:
     job: Mapping[str, Any] = field(default_factory=dict)
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the texts as the JSON that programs and services read, with the relations if the
-        system wants them.
-        """
+        """Yield texts as JSON for programs and services, with relations if wanted."""
         wanted = self.settings.get("relations") is True and self.relations
         stated = {"relations": dict(self.relations)} if wanted else {}
         yield from (
@@ -115,8 +113,7 @@ class Answers:
         self.rows[name] = Row(row, getattr(answer, "left_out", ()))
 
     def sentences(self, source: str) -> list[Sentence]:
-        """Return the sentences of the test set that are answered, with their triples, strings
-        looked for in the text.
+        """Return answered sentences of the test set with located triples.
 
         Raises:
             UserError: a triple has another form, or a position that does not fit the text.
@@ -168,8 +165,7 @@ def _scored(sentence: Sentence, listed: Sequence[Any], source: str) -> Sentence:
 
 
 def counts_of(sentences: Sequence[Sentence]) -> dict[str, int]:
-    """Count sentences, those with triples, triples, and triples that name an entity which is not in
-    the text.
+    """Count sentences, those with triples, triples, and triples with unlocated entities.
 
     Of the last, ``written_otherwise`` are there but for case, blanks and punctuation.
     """

@@ -1,6 +1,4 @@
-"""``address``: a service that gets ``{"id", "text"}`` by POST and answers with ``{"triples"}``,
-over HTTP.
-"""
+"""``address``: a service that answers POSTed ``{"id", "text"}`` with ``{"triples"}``."""
 
 import functools
 import http.client
@@ -39,6 +37,7 @@ OPENER = urllib.request.build_opener(_Here)
 
 
 def problems(settings: Mapping[str, Any]) -> Iterator[str]:
+    """Yield ``key: sentence`` for an invalid address."""
     parts = urlsplit(settings["address"])
     if parts.scheme not in ("http", "https") or not parts.hostname:
         yield f"address: {settings['address']!r}, expected one such as http://127.0.0.1:8000/extract"
@@ -101,8 +100,7 @@ def _clean(text: str, headers: Mapping[str, str]) -> str:
 
 
 def _within(seconds: float, send: Callable[[], bytes]) -> bytes:
-    """Return what ``send`` returns; a service that trickles head or body has no longer than one
-    that is silent.
+    """Return the result of ``send``; slow responses have the same time limit as none.
 
     The thread of a request that is given up ends with the process.
 

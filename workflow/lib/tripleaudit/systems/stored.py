@@ -1,6 +1,4 @@
-"""``predictions``: outputs that lie in files, of any format that is read, or as ids with triples
-and no texts.
-"""
+"""``predictions``: stored outputs in any readable format, or ids with triples."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -88,8 +86,7 @@ def _by_id(
 def matched(
     sentences: Sequence[Sentence], stored: Sequence[Sentence], source: str
 ) -> list[Sentence]:
-    """Return each sentence with the triples of the stored one that has its id and text, else of one
-    with its text.
+    """Return sentences with the stored triples of the same id and text, else of the text.
 
     Texts are the same up to blanks and accents; offsets are then looked for again.
 

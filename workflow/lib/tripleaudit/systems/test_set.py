@@ -1,6 +1,4 @@
-"""One system on one test set: its answers in the form of an extractor's predictions, and what
-they took.
-"""
+"""One system on one test set: predictions as an extractor's, and costs."""
 
 import logging
 import time
@@ -21,9 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 def spread(sentences: list[Any], limit: int | None) -> list[Any]:
-    """Return so many sentences from the first to the last, evenly spread; all where there is no
-    limit.
-    """
+    """Return evenly spread sentences from first to last; all without a limit."""
     if limit is None or limit >= len(sentences):
         return sentences
     return [sentences[position * len(sentences) // limit] for position in range(limit)]
@@ -32,8 +28,9 @@ def spread(sentences: list[Any], limit: int | None) -> list[Any]:
 def named_relations(
     sentences: Iterable[Sentence], job: Mapping[str, Any], only: bool = False
 ) -> dict[str, str]:
-    """Return the relations of sentences and of the study (``only``: not these) with their
-    descriptions.
+    """Return relations of sentences and of the study, with descriptions.
+
+    ``only`` selects those of the sentences.
     """
     names = sorted({triple.relation for each in sentences for triple in each.triples})
     described = {
@@ -50,9 +47,7 @@ def to_query(
     job: Mapping[str, Any],
     schema_of_test: bool = False,
 ) -> tuple[Query, int]:
-    """Return the query of a test set, and how many sentences that has; as
-    :func:`predict_system`.
-    """
+    """Return the query of a test set, and its size; arguments as :func:`predict_system`."""
     gold, seen = load_set(test), load_sentences(train) if train else []
     return make_query(name, settings, gold, seen, job, schema_of_test), len(gold)
 
@@ -105,8 +100,7 @@ def predict_system(
     attempt: int = 0,
     schema_of_test: bool = False,
 ) -> None:
-    """Write what a system says of a test set, and a report: counts, times, money, or why it has
-    lost its row.
+    """Write a system's predictions and a report: counts, times, money, or its failure.
 
     A system that cannot answer all sentences ends here with an empty prediction file and a report
     that says why; nothing else of the study is touched by it.

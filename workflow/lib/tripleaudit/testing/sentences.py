@@ -19,8 +19,9 @@ def make_sentence(text: str, *triples: tuple[str, str, str], id: str = "s") -> S
 
 
 def worked_example() -> Sentence:
-    """Return (Tim Cook, C, Apple), (Apple, F, Cupertino): a chain whose last entity has the
-    pieces cup ##ert ##ino.
+    """Return (Tim Cook, C, Apple), (Apple, F, Cupertino): a chain with a three-piece entity.
+
+    Cupertino has the pieces cup ##ert ##ino.
     """
     return make_sentence(
         "Tim Cook leads Apple in Cupertino .",
@@ -31,8 +32,7 @@ def worked_example() -> Sentence:
 
 
 def structures() -> list[Sentence]:
-    """Return sentences with the structures of triples that some extractors cannot represent; the
-    ids name them.
+    """Return sentences with triples that some extractors cannot represent, by id.
 
     - ``chain``: a one-token entity is the object of one triple and the subject of another;
     - ``rivals``: two pairs of one relation;
@@ -70,8 +70,9 @@ def structures() -> list[Sentence]:
 
 
 def toy_sentences() -> list[Sentence]:
-    """Return eight sentences over :data:`RELATIONS`: shared entities, two relations of one pair,
-    sentences without triples. The first is the worked example.
+    """Return eight sentences over :data:`RELATIONS`, the first one the worked example.
+
+    They have shared entities, two relations of one pair, and sentences without triples.
     """
     return [
         worked_example(),

@@ -1,6 +1,4 @@
-"""The model card of a trained extractor: what it was trained on and how, how good it was, how it
-is loaded.
-"""
+"""Model card of a trained extractor: data, settings, scores and usage."""
 
 import json
 from collections.abc import Mapping

@@ -1,6 +1,4 @@
-"""Checkpoints of a training run: one file each, whole or not there, tied to one run, and gone
-after success.
-"""
+"""Checkpoints of a run: one atomic file each, removed after success."""
 
 import contextlib
 import logging
@@ -21,8 +19,7 @@ RUN = "run.json"
 
 
 def prepare(folder: Path, fingerprint: Mapping[str, Any]) -> Path | None:
-    """Return the newest checkpoint of this very run, or None; remove those of other runs from
-    ``folder``.
+    """Return the newest checkpoint of this run or None; remove other runs' from ``folder``.
 
     ``fingerprint`` is what decides the result: checkpoints of a run with another one cannot be
     continued.
@@ -55,8 +52,7 @@ def save(
     best: Mapping[str, Tensor] | None,
     run: Mapping[str, Any],
 ) -> None:
-    """Write weights, the optimiser's state, the best weights so far and the random numbers; remove
-    older checkpoints.
+    """Write weights, optimiser, best weights and random state; remove older checkpoints.
 
     Args:
         run: plain values, with the ``step``.
@@ -83,9 +79,7 @@ def save(
 def load(
     checkpoint: Path, model: nn.Module, optimizer: torch.optim.Optimizer
 ) -> tuple[dict[str, Any], dict[str, Tensor] | None]:
-    """Go on with weights, the optimiser's state and random numbers; returns the ``run`` and the
-    best weights.
-    """
+    """Restore weights, optimiser and random state; return ``run`` and the best weights."""
     device = next(model.parameters()).device
     state = torch.load(checkpoint, map_location=device, weights_only=True)
     model.load_state_dict(state["weights"])

@@ -1,5 +1,4 @@
-"""How a training had ended, from its history and from one of twice the steps: free of PyTorch, so
-that tables can ask.
+"""Convergence of trainings by their history and doubled ones; no PyTorch, for tables.
 
 A schedule that goes to zero makes any training flat in the end, however much it could still learn.
 So "flat" says what was seen, and "converged" is said where it was shown: the 90 % interval of what
@@ -116,9 +115,7 @@ def verdict(
 
 
 def pace(said: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
-    """Return the mean slope of trainings, and the standard error of that mean; one that was
-    stopped rises no more.
-    """
+    """Return mean slope of trainings and its standard error; stopped ones have slope 0."""
     going = [each for each in said if not (each["flat"] and each["slope"] + each["error"] > RISE)]
     return sum(each["slope"] for each in going) / len(said), math.hypot(
         *(each["error"] for each in going)

@@ -117,9 +117,7 @@ class TrainingSentences:
         return [len(example.alignment) for example in self.examples]
 
     def instances(self) -> list[int]:
-        """Instances that the extractor makes of each sentence (see
-        ``Extractor.instance_count``).
-        """
+        """Instances that the extractor makes of each sentence (``Extractor.instance_count``)."""
         return [self.count(example.rows) for example in self.examples]
 
     def size(self, unit: str) -> int:
@@ -186,8 +184,7 @@ def batches(
 
 
 class Collator:
-    """Turns examples into the arguments of a ``forward``; draws depend on (seed, epoch, sentence
-    id) alone.
+    """Turns examples into arguments of ``forward``; draws depend on (seed, epoch, id).
 
     ``static`` is the number of sentences of a static batch (see :class:`Shape`); 0 pads tightly.
     """

@@ -1,5 +1,4 @@
-"""The rows of an encoder's embedding table that a training can reach, trained in the place of the
-whole table.
+"""Rows of an encoder's embedding table that a training can reach, trained alone.
 
 Adam without weight decay never moves a row that never had a gradient: both its moments are 0, and
 so is the step. On a CPU it passes over all rows all the same, though a corpus has a small part of a
@@ -26,8 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 class EmbeddingRows(nn.Module):
-    """Stands in an encoder for its embedding table until :meth:`release`, with the rows of ``ids``
-    [n] to begin with.
+    """Replaces an embedding table until :meth:`release`, by the rows of ``ids`` [n].
 
     Attributes:
         table: the whole table; its rows at hand are as they were when it last stood in the encoder.
@@ -126,8 +124,9 @@ def whole(rows: EmbeddingRows | None) -> AbstractContextManager[None]:
 def embedding_rows(
     model: Extractor, dataset: TrainingSentences, settings: LoopSettings
 ) -> EmbeddingRows | None:
-    """Leave the rows that a training cannot reach out of it; None where the whole table is
-    trained, and log why.
+    """Remove unreachable embedding rows from a training.
+
+    Returns None if the whole table is trained, and logs why.
     """
     if reason := _against(model, settings):
         logger.info("the whole embedding table is trained: %s", reason)

@@ -13,8 +13,7 @@ FAR = 1_000_000  # steps after which both bias corrections of Adam are exactly 1
 
 
 def parameter_groups(model: nn.Module, settings: LoopSettings) -> list[dict]:
-    """Return up to four groups: encoder and head, each with and without weight decay; ``role`` says
-    which.
+    """Return up to four groups: encoder and head with and without weight decay; see ``role``.
 
     Biases and normalisation weights (all vectors) have no decay. Empty groups are left out.
     """
@@ -60,9 +59,7 @@ def make_optimizer(model: nn.Module, settings: LoopSettings) -> torch.optim.Opti
 def schedule_factor(
     settings: LoopSettings, kind: str, steps: int, steps_per_epoch: float
 ) -> Callable[[int], float]:
-    """Return the factor on the learning rate as a function of the number of steps done (see
-    ``LoopSettings``).
-    """
+    """Return the learning-rate factor by completed steps (see ``LoopSettings``)."""
     warm = round(settings.warmup * steps)
     points = [(epoch * steps_per_epoch, factor) for epoch, factor in settings.learning_rate_points]
 
@@ -93,9 +90,7 @@ def _interpolated(points: list[tuple[float, float]], step: float) -> float:
 
 
 class Rates:
-    """The learning rates of all parameter groups, as the settings' schedules scale them; the
-    head may have its own.
-    """
+    """Learning rates of all groups by the settings' schedules; the head may have its own."""
 
     def __init__(
         self,

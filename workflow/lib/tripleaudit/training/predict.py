@@ -1,6 +1,4 @@
-"""Prediction of several test sets in one process: a model is loaded once, and equal texts are
-predicted once.
-"""
+"""Prediction of several test sets in one process: one model, equal texts once."""
 
 import logging
 import time

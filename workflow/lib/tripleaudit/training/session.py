@@ -1,6 +1,4 @@
-"""What a process that runs a model sets up and says once: threads, log lines, quiet libraries,
-unknown relations.
-"""
+"""Setup of processes with a model: threads, logging, quiet libraries, relations."""
 
 import contextlib
 import logging
@@ -24,8 +22,7 @@ WORKSPACE = (
 
 
 def set_up(threads: int = 0, level: int = logging.INFO) -> None:
-    """Log to standard error with times, silence libraries, bound PyTorch's CPU threads, keep freed
-    memory.
+    """Log to standard error with times, silence libraries, bound threads, keep freed memory.
 
     Args:
         threads: CPU threads; 0 leaves PyTorch's choice.
@@ -83,9 +80,7 @@ def device(gpu: str) -> torch.device:
 
 @contextlib.contextmanager
 def taken(gpu: str) -> Iterator[torch.device]:
-    """Take a device for as long as the block runs, and wait until one is free; entered when the
-    host's work is done.
-    """
+    """Take a device for the block, waiting until one is free, after the host's work."""
     with gpu_slot(gpu):
         yield device(gpu)
 

@@ -114,8 +114,7 @@ class LoopSettings(Section):
         return self.precision == "bf16"
 
     def doubled(self) -> Self:
-        """Return the settings of a training of twice the epochs, or steps, that nothing stops
-        early.
+        """Return the settings of a training of twice the epochs, or steps, without early stopping.
 
         What a schedule says of epochs is stretched with it.
         """
@@ -130,9 +129,7 @@ class LoopSettings(Section):
         )
 
     def contradictions(self) -> Iterator[str]:
-        """Yield the key and a sentence for each setting that fits its range but not another
-        setting.
-        """
+        """Yield key and sentence for each setting that contradicts another setting."""
         if self.evaluate_from > self.epochs and not self.max_steps:
             yield (
                 f"evaluate_from: the first evaluation is after epoch {self.evaluate_from}, but the training has "
@@ -142,9 +139,7 @@ class LoopSettings(Section):
             yield "learning_rate_points: the schedule 'steps' needs them; expected [[epoch, factor], …]"
 
     def idle(self) -> Iterator[tuple[str, str]]:
-        """Yield the key of each setting that nothing reads among the others, and what would read
-        it.
-        """
+        """Yield each setting that has no effect, and the setting that it requires."""
         for key, schedule in (
             ("learning_rate_points", "steps"),
             ("restart_epochs", "cosine_restarts"),

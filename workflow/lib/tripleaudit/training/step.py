@@ -52,9 +52,7 @@ class Packed:
 
 
 def pack(batch: Mapping[str, Tensor], pinned: bool) -> Packed:
-    """Put the tensors of a batch behind one another, in page-locked memory if a GPU is to read
-    them.
-    """
+    """Put the tensors of a batch behind one another, in page-locked memory for a GPU."""
     layout, at = [], 0
     arrays = [value.numpy() for value in batch.values()]
     for (name, value), array in zip(batch.items(), arrays, strict=True):
@@ -100,8 +98,7 @@ class Step:
     def __call__(
         self, batch: Mapping[str, Tensor] | Packed, share: int = 1, last: bool = True
     ) -> None:
-        """Take in one batch from the loader; static ones are packed and carry ``learning_rates``
-        [groups].
+        """Take a batch from the loader; static ones are packed with ``learning_rates`` [groups].
 
         It is one of ``share`` of the optimiser's step, by which the loss is divided; the ``last``
         updates the weights.
@@ -141,9 +138,7 @@ class Step:
 
 
 class _Bucket:
-    """The batches of one layout: their buffer on the device, and the step that was captured on
-    it.
-    """
+    """Batches of one layout: their buffer on the device, and the captured step."""
 
     def __init__(self, batch: Packed, device: torch.device):
         self.buffer = torch.empty_like(batch.buffer, device=device)
@@ -211,9 +206,7 @@ class CapturedStep(Step):
             )
 
     def _give_up(self, error: BaseException) -> None:
-        """Go on without graphs, those included that were captured before; nothing of the failed
-        one was computed.
-        """
+        """Continue without graphs, also earlier ones; nothing of the failed one was computed."""
         self.possible = False
         for bucket in self.buckets.values():
             bucket.graph = None
@@ -264,9 +257,7 @@ def captured_stream(device: torch.device):
 
 
 def scalars(model: nn.Module, rates: list[float], step: int) -> dict[str, Tensor]:
-    """What a static batch carries besides sentences: learning rates and the numbers of
-    :meth:`Extractor.schedule`.
-    """
+    """Return scalars of a static batch: learning rates and those of :meth:`Extractor.schedule`."""
     values = {
         name: torch.tensor(value, dtype=torch.float32)
         for name, value in model.schedule(step).items()

@@ -1,6 +1,4 @@
-"""Extraction from a stream of sentences of any length, in constant memory, with or without a
-classifier before it.
-"""
+"""Extraction from a stream of sentences in constant memory, optionally with a classifier."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,9 +16,7 @@ WINDOW = 4096  # sentences that are read before the first of them is predicted
 
 
 class Extracted(NamedTuple):
-    """A predicted sentence; ``gate`` is the classifier's score that it has triples, None without
-    a classifier.
-    """
+    """A predicted sentence; ``gate`` is the classifier's score, None without a classifier."""
 
     sentence: Sentence
     gate: float | None = None
@@ -79,9 +75,7 @@ class Stream:
         )
 
     def extract(self, sentences: Iterable[Sentence]) -> Iterator[Extracted]:
-        """Yield every sentence with its predicted triples, in order; triples that it came with
-        are not looked at.
-        """
+        """Yield every sentence with predicted triples, in order; given triples are ignored."""
         sentences = iter(sentences)
         while window := list(islice(sentences, self.window)):
             yield from self.predict(window)
@@ -119,9 +113,7 @@ class Stream:
 
 
 def same_tokens(first: Aligner, second: Aligner) -> bool:
-    """Whether two aligners make the same tokens of every text, so that one tokenisation serves
-    two models.
-    """
+    """Return whether two aligners tokenise alike, so that one tokenisation serves two models."""
     if (first.limit, first.marker_id, first.words) != (
         second.limit,
         second.marker_id,

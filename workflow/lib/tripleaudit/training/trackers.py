@@ -1,6 +1,4 @@
-"""Trackers of experiments that see a training's log as it grows; each is imported when it is
-asked for.
-"""
+"""Experiment trackers that follow a training's log, imported on demand."""
 
 import contextlib
 import importlib
@@ -27,8 +25,7 @@ Report = Callable[[Mapping[str, float]], None]  # takes a row of the history, wi
 
 @contextlib.contextmanager
 def reporting(name: str, folder: Path, settings: Mapping[str, Any]) -> Iterator[Report]:
-    """Open a run of a tracker (``none`` opens none) and hand out what reports to it; a training
-    goes on if that fails.
+    """Open a tracker's run (``none`` opens none) and yield its reporter; failures are ignored.
 
     The last parts of the model's ``folder`` name the run, the settings are shown next to it.
 

@@ -1,6 +1,4 @@
-"""Training one extractor: data order, schedule, validation by real decoding, early stopping,
-exact resuming.
-"""
+"""Training of one extractor: order, schedule, validation, early stopping, exact resuming."""
 
 import logging
 import math
@@ -183,9 +181,7 @@ class ExtractorTrainer:
         self._after_epoch(epoch + 1)
 
     def _batches(self, epoch: int, first: int) -> Iterator[dict[str, Tensor] | Packed]:
-        """The batches of an epoch from the step ``first`` on; for a GPU packed, ahead of their
-        use.
-        """
+        """Return an epoch's batches from the step ``first``; packed and prefetched for a GPU."""
         settings, dataset = self.settings, self.dataset
         instances = dataset.instances() if settings.unit == "instances" else None
         own = {"grouped": settings.group_by_length, "instances": instances}
@@ -206,9 +202,7 @@ class ExtractorTrainer:
         return ahead(packed()) if pinned else packed()
 
     def _after_step(self, last: bool) -> None:
-        """Log and save as the settings say; what comes at the end of an epoch comes after its
-        validation.
-        """
+        """Log and save as configured; at the end of an epoch after its validation."""
         settings = self.settings
         self.lines.done = self.step
         if self.step % self.log_every == 0:
@@ -249,9 +243,7 @@ class ExtractorTrainer:
         self.report(self.history[-1])
 
     def evaluate(self) -> dict[str, float]:
-        """Decode the validation set, log its scores, and keep the weights if they are the best
-        so far.
-        """
+        """Decode the validation set, log scores, and keep the weights if they are best."""
         self._pass("training_seconds")
         size = None if on_device(self.device) else self.settings.evaluation_batch_size
         with (

@@ -94,9 +94,7 @@ def _detects(format: CorpusFormat, probe: Probe) -> bool:
 
 
 def _advice(row: dict[str, Any], line: str) -> str:
-    """Return how a refusal goes on: what the first row, or line of a text, has, what comes near,
-    and what helps.
-    """
+    """Return the end of a format error: first row or line, similar formats, and advice."""
     name = f"name one with --format, of {', '.join(FORMATS)}"
     if not row:
         text = ": it is no table, whose rows have fields like its first line; texts without triples are for the "
@@ -129,8 +127,7 @@ def _advice(row: dict[str, Any], line: str) -> str:
 def resolve_format(
     path: str | Path, format: str = "auto", columns: Mapping[str, str] | None = None
 ) -> str:
-    """Return the name of the format that a file is read in: with ``columns``, one that takes a
-    mapping.
+    """Return the name of a file's format; with ``columns``, one that takes a mapping.
 
     Raises:
         UserError: no reader has this name, or as :func:`detect_format`.
@@ -236,8 +233,9 @@ def read_corpus(
 
 
 def refuse_both_sides(path: str | Path, format: str) -> None:
-    """Raise :class:`UserError` for predictions next to gold in a format that does not choose
-    between them.
+    """Raise :class:`UserError` for files with predictions and gold in other formats.
+
+    Only some formats choose between the two.
     """
     probe = Probe(path)
     if probe.path.is_dir() or not (is_parquet(probe.path) or probe.first in ("[", "{")):
@@ -250,9 +248,7 @@ def refuse_both_sides(path: str | Path, format: str) -> None:
 
 
 def check_once(paths: Sequence[str | Path]) -> None:
-    """Raise :class:`UserError` for a file that is given twice, or a copy of it: its sentences
-    would stand twice.
-    """
+    """Raise :class:`UserError` if a file, or a copy of it, is given twice."""
     first: dict[str, str | Path] = {}
     for path in paths:
         real = os.path.realpath(path)

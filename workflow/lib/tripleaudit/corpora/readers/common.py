@@ -1,6 +1,4 @@
-"""What several readers share: lists of objects in JSON or JSON lines, and checks of triples and
-texts.
-"""
+"""Shared parts of readers: lists of JSON objects, and checks of triples and texts."""
 
 import contextlib
 import json
@@ -41,9 +39,7 @@ def is_parquet(path: Path) -> bool:
 
 
 def split_of(path: str | Path) -> tuple[str, str | None]:
-    """Return a data set and the split that its name ends in: ``folder#test``, ``hub:NAME#test``;
-    None without one.
-    """
+    """Return data set and split of ``folder#test`` or ``hub:NAME#test``; None without a split."""
     base, mark, split = str(path).rpartition("#")
     if (
         mark
@@ -67,18 +63,14 @@ SPLITS: Final = {
 
 
 def named_split(path: str | Path) -> str | None:
-    """Return the split that a file's name says, or that of a data set (``#test``); None where it
-    says none.
-    """
+    """Return the split in a file's name or after ``#`` of a data set; None without one."""
     base, split = split_of(path)
     parts = re.split(r"[^a-z]+", (split or Path(base).name).lower())
     return next((SPLITS[part] for part in parts if part in SPLITS), None)
 
 
 def check_archive(path: Path) -> None:
-    """Raise :class:`UserError` for a table of Excel and other archives, which no format reads,
-    with what to do.
-    """
+    """Raise :class:`UserError` with advice for Excel files and archives, which no format reads."""
     start = _first_bytes(path, 8)
     excel = start == OLD_EXCEL
     if start.startswith(b"PK\x03\x04"):
@@ -95,14 +87,14 @@ def check_archive(path: Path) -> None:
 
 
 def load_json(path: str | Path) -> Any:
-    """Read a whole JSON file; an object's repeated key is an error, because one of its values
-    would be lost.
-    """
+    """Read a JSON file; repeated keys of an object are errors, because a value would be lost."""
     with open_text(path) as stream, json_explained(path):
         return json.load(stream, object_pairs_hook=unique_keys(path))
 
 
 def unique_keys(path: str | Path) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+    """Return a hook for JSON objects that refuses repeated keys."""
+
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
         if len(value) != len(pairs):
@@ -114,8 +106,7 @@ def unique_keys(path: str | Path) -> Callable[[list[tuple[str, Any]]], dict[str,
 
 
 def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield ``(where, object)`` of a JSON list of objects, or of objects one after the other,
-    mostly one a line.
+    """Yield ``(where, object)`` of a JSON list, or of concatenated objects such as JSON lines.
 
     ``where`` is ``FILE item N`` or ``FILE line N``, counted from 1. Anything that is no object is
     refused.
@@ -166,9 +157,7 @@ def _values_of_text(
 
 
 def first_object(path: Path) -> Any:
-    """Return the first value of JSON or JSON lines, None of an empty list; most of a large file
-    is not read for it.
-    """
+    """Return the first JSON value, None for an empty list; reads only the start of large files."""
     text = ""
     with open_text(path) as stream:
         for size in (_ENOUGH, -1):
@@ -198,8 +187,9 @@ def take(value: dict[str, Any], key: str, kind: type, where: str) -> Any:
 
 
 def items(value: dict[str, Any], key: str, kind: type, where: str) -> list[Any]:
-    """Return the list ``value[key]``, or raise :class:`UserError` where it is none, or an item
-    is of another type.
+    """Return the list ``value[key]``.
+
+    Raises :class:`UserError` if it, or one of its items, has another type.
     """
     found = take(value, key, list, where)
     for item in found:

@@ -39,9 +39,7 @@ from tripleaudit.corpora.spec import CorpusFormat
 
 
 def documents(path: Path, side: Side, occurrence: str = "first") -> Rows:
-    """Yield the documents; ids are their titles. One without ``labels``, as in the blind test
-    set, is left out.
-    """
+    """Yield the documents by title; those without ``labels`` (the blind test set) are left out."""
     yield from _with_links(side.rows(read_objects(path)), occurrence)
 
 
@@ -334,8 +332,9 @@ def by_text(probe: Probe) -> bool:
 
 
 def guess_order(path: str | Path) -> str:
-    """Tell ``sor`` from ``sro``: there are far fewer relation names than arguments, and objects
-    occur in the text.
+    """Distinguish ``sor`` from ``sro``.
+
+    There are far fewer relations than arguments, and objects occur in the text.
 
     Raises:
         UserError: neither shows; the order must be named.

@@ -1,6 +1,4 @@
-"""Sentences that a caller of Python has in memory: rows, a data frame, or lists of triples
-alone.
-"""
+"""Sentences in memory: rows, a data frame, or lists of triples."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,8 +16,7 @@ EXPECTED = "expected a path, a data frame, rows with 'text' and 'triples', or fo
 
 
 class Given:
-    """Data under the name of the argument that it was given as, which messages say in place of a
-    path.
+    """Data under the name of its argument, which messages use in place of a path.
 
     Args:
         data: a data frame or rows, whose columns are understood like those of a file
@@ -110,9 +107,7 @@ def given(data: Any, name: str, texts: bool = False) -> "str | Path | Given":
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of a data frame as JSON would have it: no arrays, and None where it is
-    missing.
-    """
+    """Return a value of a data frame as JSON: no arrays, None for missing values."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     return (

@@ -1,5 +1,4 @@
-"""What builders of knowledge graphs, open extractors and their wrappers write, as their packages
-dump it.
+"""Outputs of knowledge-graph builders, open extractors and their wrappers.
 
 Most keep the text with its triples; one that does not (``kg-gen``, ``gliner2``) is read with the
 text in its row, ``{"text": …, **output}``, or as predictions without texts, by id or by order.
@@ -78,9 +77,7 @@ ARGUMENTS = (("subject", "object"), ("head", "tail"), ("source", "target"))
 
 
 def grounded(row: dict[str, Any], where: str) -> dict[str, Any]:
-    """Return a document of LangExtract with the extractions whose attributes name a subject and
-    an object.
-    """
+    """Return a LangExtract document with the extractions that name a subject and an object."""
     links, gone = [], []
     for one in items(row, "extractions", dict, where):
         attributes = take(one, "attributes", dict, where) if one.get("attributes") else {}
@@ -106,9 +103,7 @@ LANGEXTRACT = form(
 
 
 def by_relation(row: dict[str, Any], where: str) -> dict[str, Any]:
-    """Return an output of GLiNER2, {relation: [pairs]}, as triples; a pair is a list, or an
-    object with spans.
-    """
+    """Return a GLiNER2 output {relation: [pairs]} as triples; a pair is a list or an object."""
     links = []
     found = take(row, "relation_extraction", dict, where)
     for relation, pairs in found.items():

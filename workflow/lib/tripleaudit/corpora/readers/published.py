@@ -1,5 +1,4 @@
-"""Formats of published corpora and of annotation tools whose rows only have other names for the
-same things.
+"""Formats of published corpora and annotation tools that are mappings of columns.
 
 What is particular about one stands above its declaration. ``none`` are the labels of pairs that
 have no relation.
@@ -110,9 +109,7 @@ TRIPLE_LIST_SPANS = form(
 
 
 def one_side(path: Path, side: Side) -> Rows:
-    """Yield the texts of a model's stored output with its gold triples (``truth``) or its own
-    ones (``predict``).
-    """
+    """Yield texts of a stored output with gold (``truth``) or predicted triples (``predict``)."""
     for where, row in read_objects(path):
         if side.name not in row:
             raise UserError(f"{where}: field {side.name!r} is missing")
@@ -128,9 +125,7 @@ PAIR_END, TABS = "###END###", 5
 
 
 def pairs(path: Path) -> Rows:
-    """Yield the rows of OpenNRE's two forms, and of NRE's: tab-separated, words of entities
-    joined with ``_``.
-    """
+    """Yield rows of OpenNRE's two forms and of NRE's: tab-separated, words joined with ``_``."""
     if first_character(path) in ("{", "["):
         yield from read_objects(path)
         return
@@ -168,9 +163,7 @@ TACRED = form(
 
 
 def of_people(path: Path, side: Side, annotator: str = "") -> Rows:
-    """Yield the accepted rows of Prodigy: those of ``annotator``, or of the first who accepted a
-    text.
-    """
+    """Yield accepted rows of Prodigy, of ``annotator`` or of the first who accepted a text."""
     first: dict[str, Any] = {}
     for where, row in side.rows(read_objects(path)):
         names = row.get("_annotator_id"), row.get("_session_id")
@@ -186,9 +179,7 @@ def of_people(path: Path, side: Side, annotator: str = "") -> Rows:
 
 
 def _with_ends(row: dict[str, Any], where: str) -> dict[str, Any]:
-    """Return a row of Prodigy with the spans of its relations, which may stand there, or be
-    called by a token.
-    """
+    """Return a Prodigy row with the spans of its relations, which may be given by tokens."""
     spans, tokens = (
         items(row, key, dict, where) if row.get(key) else [] for key in ("spans", "tokens")
     )
@@ -237,8 +228,9 @@ def _is_doccano(probe: Probe) -> bool:
 
 
 def marked(row: dict[str, Any], where: str) -> dict[str, Any]:
-    """Return a text of doccano; of one without any entity the export does not say whether
-    somebody looked at it.
+    """Return a text of doccano.
+
+    Without entities, the export does not tell whether the text was annotated.
     """
     empty = not items(row, "entities", dict, where) and not row.get("relations")
     return Row(row, [LeftOut("empty_annotations", where)] * empty)
@@ -254,8 +246,7 @@ WAYS = {"left": [("to_id", "from_id")], "bi": [("from_id", "to_id"), ("to_id", "
 
 
 def tasks(path: Path, side: Side, annotator: str = "") -> Rows:
-    """Yield the tasks of Label Studio as text, regions and relations, one for each label and
-    direction.
+    """Yield tasks of Label Studio as text, regions and relations, one per label and direction.
 
     A task that was skipped, or that waits for its annotator, says nothing about its text. Of
     several annotations, that of the chosen annotator (id, e-mail or name), or the first. Where
@@ -324,9 +315,7 @@ def _linked(
 
 
 def _text_of(data: Any) -> dict[str, str]:
-    """Return the text of a task whose labelling configuration has another name for it, if it is
-    the only string.
-    """
+    """Return the text of a task under another name, if it is the only string."""
     if not isinstance(data, dict) or "text" in data:
         return {}
     strings = [value for value in data.values() if isinstance(value, str)]

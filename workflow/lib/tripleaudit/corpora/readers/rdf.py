@@ -1,5 +1,6 @@
-"""``rdf``: Turtle, N-Triples, JSON-LD; TriG and N-Quads with a graph for each sentence; rows that
-hold such a text.
+"""``rdf``: Turtle, N-Triples, JSON-LD, TriG and N-Quads, or rows with such texts.
+
+TriG and N-Quads have one graph for each sentence.
 
 A sentence is a file of a folder (``ID.ttl``, ``ID.nt``, ``ID.jsonld``), a named graph of a file, or
 a row of JSON whose field (``turtle``, ``json-ld``, or an answer of a language model) is one. Its
@@ -132,9 +133,7 @@ def statements(
 
 
 def _explained(pairs: list[tuple[str, Any]], where: str, gone: list[LeftOut]) -> dict[str, Any]:
-    """Return an object of JSON-LD in which every name stands for something, itself if no context
-    says what.
-    """
+    """Return a JSON-LD object whose names are all resolved; unchanged without a context."""
     value = unique_keys(where)(pairs)
     value |= {
         key: quote(value[key], ":/?#@%") for key in ("@id", "id") if isinstance(value.get(key), str)
@@ -194,9 +193,7 @@ def _of_file(path: Path) -> Rows:
 
 
 def _answers(path: Path) -> Rows:
-    """Yield the rows of a file; an answer of a language model that is no RDF as a whole gives no
-    triple.
-    """
+    """Yield the rows of a file; answers of models that are no valid RDF have no triples."""
     for where, row in read_objects(path):
         key = field_of(row) or next((key for key in SAID if key in row), "rdf")
         said, gone, found = row.get(key), list[LeftOut](), {}

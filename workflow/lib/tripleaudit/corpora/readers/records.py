@@ -1,5 +1,4 @@
-"""Rows by a mapping that says which column is what: ``records``, and every format that is declared
-as one.
+"""Rows read by a mapping of columns: ``records``, and all formats that are declared as one.
 
 Such a format is a :func:`form`. ``records`` itself takes JSON (a list of objects, or one within an
 object), JSON lines, CSV, TSV and Parquet; names in common use need no mapping there. A row is a
@@ -56,9 +55,7 @@ MAX_LAYOUTS = 1000  # different sets of keys whose columns are remembered
 
 
 class Columns(Section):
-    """Which column of the files is what; a path such as `head.word` leads into objects and
-    lists.
-    """
+    """Mapping from roles to columns of the files; paths such as `head.word` enter objects."""
 
     id: Text | None = None
     """Name of the sentence; by default its position in the file."""
@@ -164,9 +161,7 @@ def parse_columns(texts: Iterable[str], option: str = "--column") -> dict[str, s
 
 
 class Argument(NamedTuple):
-    """Subject or object of a triple: its string, its first character where the file gives it,
-    and its type.
-    """
+    """Subject or object of a triple: string, first character if given, and type."""
 
     text: str
     start: int | None = None
@@ -234,9 +229,7 @@ class Mapped:
         self._layouts: dict[tuple[str, ...], Layout] = {}  # by the keys of objects
 
     def counts_columns(self) -> bool:
-        """Return whether the mapping calls columns by their numbers, as of a table without a
-        header.
-        """
+        """Return whether the mapping numbers the columns, as for a table without a header."""
         columns = [column for role, column in self.given.items() if role not in SETTINGS]
         return bool(columns) and all(column.isdecimal() for column in columns)
 
@@ -260,9 +253,7 @@ class Mapped:
         return value[column] if isinstance(column, str) else self._first_of(value, role, column)
 
     def layout_of(self, row: dict[str, Any]) -> Layout:
-        """Return, and remember for objects with the same keys, where such an object has its
-        roles.
-        """
+        """Return where an object has its roles, remembered for objects with equal keys."""
         keys = tuple(row)
         layout = self._layouts.get(keys)
         if layout is not None:
@@ -307,9 +298,7 @@ class Mapped:
         return part
 
     def lacks(self, row: dict[str, Any]) -> list[str]:
-        """Return the roles that a row lacks to be read; usual names count in any case where the
-        row has no other.
-        """
+        """Return the roles that a row lacks; usual names may have another case."""
         layout = self.layout_of(row)
         if layout.is_complete:
             return []
@@ -339,9 +328,7 @@ class Mapped:
         return missing + (["triples"] if "triples" in self.given or parts == list(PARTS) else parts)
 
     def refuse_row_as_header(self, where: str) -> None:
-        """Raise :class:`UserError` where the named columns look like the first row of a table
-        without a header.
-        """
+        """Raise :class:`UserError` if column names look like the first row of a table."""
         names = [self.given.get(role, "") for role in ("text", "subject", "object")]
         text, *arguments = names
         if all(names) and " " in text and all(name in text for name in arguments):
@@ -376,8 +363,7 @@ class Mapped:
         return not states and self.find(row, "triples", layout) is not ABSENT
 
     def sentences(self, rows: Iterable[tuple[str, Any]]) -> Iterator[RawSentence | LeftOut]:
-        """Yield the sentences of ``(where, row)``; rows of one triple each are joined by their
-        text, or by a given id.
+        """Yield sentences of ``(where, row)``; rows of one triple are joined by text or given id.
 
         A row may be a :class:`LeftOut`, which counts among the positions.
 
@@ -418,9 +404,7 @@ class Mapped:
         yield from joined.values()
 
     def _key(self, row: dict[str, Any], sentence: RawSentence) -> tuple[str, str]:
-        """Return what rows of one sentence have in common: an id that is one of sentences, else
-        the text.
-        """
+        """Return the key of rows of one sentence: an identifying id, else the text."""
         named = not self.declared and (
             "id" in self.given or any(name in row for name in SENTENCE_IDS)
         )
@@ -550,9 +534,7 @@ class Arguments:
                 self._argument(entity, "entity", {}, NO_FIELDS)
 
     def read(self, item: Any) -> RawTriple | None:
-        """Return a triple; of a system's output, a wrong one in place of an item that is no
-        triple.
-        """
+        """Return a triple; an item of a prediction that is no triple gives a wrong triple."""
         if not self.mapped.predicts:
             return self.triple(item)
         try:
@@ -638,9 +620,7 @@ class Arguments:
         return subject, relation, object_
 
     def _argument(self, value: Any, role: str, item: Any, layout: Layout) -> Argument:
-        """Return the subject or object of a triple; ``layout`` is that of an ``item`` with
-        fields.
-        """
+        """Return the subject or object of a triple; ``layout`` describes an ``item``'s fields."""
         mapped, where = self.mapped, self.where
         fields = item if isinstance(item, dict) else {}
         type_role, start_role, end_role = ARGUMENT_ROLES[role]
@@ -683,9 +663,7 @@ class Arguments:
         )
 
     def _entity_of(self, value: Any, role: str) -> Any:
-        """Return the entity to which an argument points, by its id or position; any other value
-        as it is.
-        """
+        """Return the entity of an id or a position; any other value is returned unchanged."""
         mapped = self.mapped
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if is_number and mapped.predicts and not self.entities:
@@ -706,9 +684,7 @@ class Arguments:
         return Argument(name, None, type_)
 
     def _listed(self, value: Any, role: str) -> Any:
-        """Return the entity at a position of the list; where entities have numbers as ids, it is
-        no position.
-        """
+        """Return the listed entity at a position; numeric ids are not positions."""
         given, size = self.mapped.given, len(self.entities)
         called = repr(given[role]) if role in given else f"the {role}"
         if "key" in given or any(isinstance(key, int) for key in self.keys):
@@ -724,8 +700,9 @@ class Arguments:
         return self.entities[value]
 
     def _spelt(self, name: str, edges: Any, type_: str | None) -> Argument:
-        """Return a name as the sentence spells it at its offsets (OpenNRE lower-cases names next
-        to ``pos``).
+        """Return a name as spelt in the sentence at its offsets.
+
+        OpenNRE lower-cases names next to ``pos``.
         """
         if (
             self.offsets
@@ -741,9 +718,7 @@ class Arguments:
         return Argument(name, None, type_)
 
     def span(self, start: Any, end: Any, name: Any, role: str, type_: str | None) -> Argument:
-        """Return the string and first character of a span; of a name next to it, the text has to
-        be the same.
-        """
+        """Return string and first character of a span; a given name must equal the text."""
         name, end = name if isinstance(name, str) else None, None if end in NOWHERE else end
         first, last = _whole(start), _whole(end)
         if end is None and first is not None and name is not None and self.offsets is None:
@@ -804,9 +779,7 @@ class Arguments:
         return start, end
 
     def _fits(self, first: int, last: int, name: str | None) -> bool:
-        """Return whether a span has its name, or without a name, whether it consists of whole
-        words.
-        """
+        """Return whether a span has its name; without a name, whether it has whole words."""
         found = self.text[first:last]
         if name is not None:
             return found == name
@@ -866,9 +839,7 @@ def _turned(columns: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def side_of(side: str, columns: Mapping[str, str | None] | None, source: object) -> Side:
-    """Return which fields are read of rows with a mapping: the named ones, where it names those
-    of the triples.
-    """
+    """Return the fields that a mapping reads of rows: the named ones, if it names triples."""
     named = any((columns or {}).get(role) for role in ("triples", "relation"))
     return Side(side, source, PREDICTED_TRIPLES if side == "predict" else (), as_named=named)
 
@@ -876,9 +847,7 @@ def side_of(side: str, columns: Mapping[str, str | None] | None, source: object)
 def read(
     path: str | Path, columns: Mapping[str, str] | None = None, side: str = "truth"
 ) -> Iterator[RawSentence | LeftOut]:
-    """Yield the sentences; ``columns`` is ``{role: path}``, roles are the fields of
-    :class:`Columns`.
-    """
+    """Yield sentences; ``columns`` is ``{role: path}`` with the fields of :class:`Columns`."""
     chosen = side_of(side, columns, path)
     mapped = Mapped(columns, f"{path}: columns", predicts=chosen.predicts)
     has_header = not mapped.counts_columns()
@@ -892,8 +861,9 @@ OWN_PREDICTIONS = {"text": ("text",), "triples": (*PREDICTED_TRIPLES, *USUAL["tr
 
 
 def read_own(path: str | Path, side: str = "truth") -> Iterator[RawSentence | LeftOut]:
-    """Yield the sentences of the project's own JSON lines (:mod:`tripleaudit.corpora.store`), or
-    of a collection.
+    """Yield sentences of the project's JSON lines or of a collection.
+
+    The format is that of :mod:`tripleaudit.corpora.store`.
     """
     blocks = (
         ((f"{path} line {number}", row) for number, row in read_jsonl(path))

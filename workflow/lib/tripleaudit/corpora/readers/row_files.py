@@ -1,6 +1,4 @@
-"""Rows of files: JSON, JSON lines, CSV, TSV, Parquet; and the first of them, as formats look at
-it.
-"""
+"""Rows of JSON, JSON lines, CSV, TSV and Parquet files, and the first row for detection."""
 
 import csv
 import functools
@@ -56,9 +54,7 @@ class Malformed:
 
 
 def at(value: Any, path: str) -> Any:
-    """Return what stands at a path, :data:`ABSENT` if nothing does; through a list, what every
-    item has there.
-    """
+    """Return the value at a path, :data:`ABSENT` if missing; for lists, that of each item."""
     if isinstance(value, dict):
         if path in value:
             return value[path]
@@ -77,9 +73,7 @@ def at(value: Any, path: str) -> Any:
 
 
 def lines(path: str | Path) -> Iterator[tuple[int, str, str]]:
-    """Yield number, ``FILE line N`` and text of the lines that are not blank, without what ends
-    them.
-    """
+    """Yield number, ``FILE line N`` and text of the lines that are not blank."""
     with open_text(path) as stream:
         for number, line in enumerate(stream, 1):
             if line.strip():
@@ -135,9 +129,7 @@ def read_parquet(*paths: str | Path) -> Rows:
 
 
 def parquet_rows(table: Any, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-    """Yield the rows of an open ``ParquetFile``, of which ``columns`` are read, in constant
-    memory.
-    """
+    """Yield the rows of an open ``ParquetFile`` with the given columns, in constant memory."""
     for batch in table.iter_batches(batch_size=4096, columns=columns):
         yield from batch.to_pylist()
 
@@ -185,8 +177,7 @@ def _numbered(stream: Iterable[str]) -> Iterator[str]:
 def table_rows(
     source: Iterable[str], name: str, *, most: int = CELL, strict: bool = True, advice: str = ""
 ) -> tuple[list[str], Iterator[tuple[int, dict[str, Any]]]]:
-    """Return the columns of CSV, whatever stands between its fields, and ``(line, row)`` of its
-    rows.
+    """Return the columns of a CSV file with any delimiter, and ``(line, row)`` of its rows.
 
     Args:
         source: lines of the file, the header first; ``name`` is its name in messages.
@@ -216,8 +207,7 @@ def table_rows(
 
 
 class Probe:
-    """What the formats look at to tell whether a file is theirs; nothing is read before it is asked
-    for.
+    """Content by which formats detect their files, read lazily.
 
     Attributes:
         name: as it was given, such as ``hub:NAME``, without the name of a split.
@@ -261,9 +251,7 @@ class Probe:
 
     @functools.cached_property
     def row(self) -> dict[str, Any]:
-        """The first row; empty if the file holds none, as running text with a tab in its first
-        line.
-        """
+        """First row; empty if the file has none, such as running text with a tab."""
         if self.path.is_dir() or not self.path.exists():
             return {}
         if is_parquet(self.path):
@@ -284,7 +272,5 @@ class Probe:
 
 
 def has(*keys: str) -> Callable[[Probe], bool]:
-    """Return whether a first object has all keys, which are too few to make another file come
-    near.
-    """
+    """Return whether an object has all keys; used for keys that alone identify no format."""
     return lambda probe: set(keys) <= probe.value.keys()

@@ -191,9 +191,7 @@ class Side:
         depth: int,
         changes: dict[str, Any],
     ) -> None:
-        """Add to the changes of a row the fields of this side that have a word for it in their
-        names.
-        """
+        """Add the fields of this side, by the word in their names, to the changes of a row."""
         predicted = ""
         for name, target in fields.golds.items():
             if not self.predicts and isinstance(row[name], list | dict):
@@ -215,9 +213,7 @@ class Side:
     def _refuse_gold(
         self, fields: _Fields, row: dict[str, Any], where: str, predicted: str
     ) -> None:
-        """Refuse a row that has predictions of something, but triples under a name that the gold
-        has.
-        """
+        """Refuse a row with predictions whose triples have the name of a gold field."""
         for target in fields.plain.difference(fields.pairs.values()):
             if target.replace("_", "").lower() in TRIPLE_FIELDS and row[target]:
                 raise UserError(
@@ -306,8 +302,6 @@ def _sort_fields(keys: tuple[Any, ...]) -> _Fields:
 
 
 def _without_side(name: str) -> str:
-    """Return a field's name without the words for a side: ``triple_list`` of
-    ``triple_list_pred``.
-    """
+    """Return a field's name without its side: ``triple_list`` for ``triple_list_pred``."""
     rest = _SIDE_WORD.sub("", name).strip("_- .")
     return rest[:1].lower() + rest[1:]

@@ -64,9 +64,7 @@ def read(
 
 
 def splits(path: str | Path) -> list[str]:
-    """Return the names of the splits of a saved data set or a folder of Parquet files; empty for
-    anything else.
-    """
+    """Return the splits of a saved data set or a folder of Parquet files; empty otherwise."""
     described = Path(path) / "dataset_dict.json"
     if described.is_file():
         listed = read_json(described)
@@ -105,9 +103,7 @@ def _chosen(path: str | Path, splits: list[str], split: str | None) -> str:
 
 
 def _parquet_files(path: str | Path) -> dict[str, list[str]]:
-    """Return the Parquet files of a folder by split: what stands before the first ``-`` of their
-    names.
-    """
+    """Return Parquet files of a folder by split, the part of their names before the first ``-``."""
     found: dict[str, list[str]] = {}
     folder = Path(path)
     if not folder.is_dir() or any((folder / name).exists() for name in SAVED):
@@ -176,9 +172,7 @@ def documents(path: Path) -> Rows:
 
 
 def _pairs(relations: Any, where: str) -> Iterator[tuple[Sequence[int], dict[str, float]]]:
-    """Yield the pairs of one document and their scores, checked: what stands in an extension may
-    be anything.
-    """
+    """Yield the validated pairs of a document and their scores; extensions may hold anything."""
     for pair, scores in relations.items() if isinstance(relations, dict) else ():
         numbers = scores.values() if isinstance(scores, dict) else [None]
         fits = isinstance(pair, tuple | list) and len(pair) == 2

@@ -1,6 +1,4 @@
-"""Corpora whose files are lines of text, not rows: each format's own lines stand above its
-declaration.
-"""
+"""Corpora with lines of text instead of rows; comments describe the lines of each format."""
 
 import re
 from collections.abc import Iterator
@@ -181,9 +179,7 @@ def _tagged(tagged: str, label: str, where: str) -> dict[str, Any]:
 
 
 def _joined(left: str, right: str) -> str:
-    """Join what stands on the two sides of a tag; of a blank on each side, as around KBP37's
-    tags, one stays.
-    """
+    """Join the texts around a tag; one blank of two remains, as around KBP37's tags."""
     return left + (right[1:] if left.endswith(" ") and right.startswith(" ") else right)
 
 
@@ -200,9 +196,7 @@ SUFFIXES = (".sent", ".tup", ".pointer")
 
 
 def three_files(path: Path) -> Rows:
-    """Yield the sentences of a path (any one of the three files, or their common name without
-    suffix).
-    """
+    """Yield the sentences of a path: any one of the three files, or their common prefix."""
     stem = path.with_suffix("") if path.suffix in SUFFIXES else path
     sent, tup, pointer = (stem.with_name(stem.name + suffix) for suffix in SUFFIXES)
     texts, *others = (
@@ -294,9 +288,7 @@ _RELATION = re.compile(r"R\S+\t(\S+) Arg1:(\S+) Arg2:(\S+)\s*")
 
 
 def texts(path: Path) -> Rows:
-    """Yield the lines of the texts that are not blank; ids are the file's name and the number of
-    the line.
-    """
+    """Yield non-blank lines as texts; ids are the file's name and the line number."""
     for file in sorted(path.glob("*.ann")) if path.is_dir() else [path.with_suffix(".ann")]:
         yield from _lines_of(file)
     for text in sorted(path.glob("*.txt")):

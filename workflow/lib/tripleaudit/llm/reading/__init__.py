@@ -1,6 +1,4 @@
-"""Reading the answers of language models; nothing here raises for the content of an answer, or
-adds to it.
-"""
+"""Readers of answers of language models; they never raise for, or add to, the content."""
 
 from tripleaudit.llm.reading.answer_text import says_nothing, strip_thought, strip_wrapping
 from tripleaudit.llm.reading.entity_answers import parse_entities

@@ -40,9 +40,7 @@ MAX_NOTHING_CHARACTERS = 300  # a longer text says more than that there is nothi
 
 
 def strip_wrapping(text: str) -> str:
-    """Return an answer without its thought and special tokens, and of code fences with brackets
-    only the inside.
-    """
+    """Return an answer without thought, special tokens, and code fences around brackets."""
     text = strip_thought(text)
     fences = [inside.strip() for inside in _FENCE.findall(text)]
     with_brackets = [inside for inside in fences if "[" in inside or "{" in inside]
@@ -76,9 +74,7 @@ def is_refusal(text: str) -> bool:
 
 
 def says_nothing(text: str) -> bool:
-    """Return whether an answer states in words that there is nothing: "None.", "No further
-    entities.", "N/A (...)".
-    """
+    """Return whether an answer states absence: "None.", "No further entities.", "N/A (...)"."""
     text = strip_wrapping(text)
     if _NOTHING_WORD.fullmatch(text) or (_NOT_APPLICABLE.match(text) and "[" not in text):
         return True

@@ -103,9 +103,7 @@ def _unwrap_type(item: Any) -> Any:
 
 
 def _with_standard_keys(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return a row with lower-case names of its standard members; "Name" and "Keywords" are
-    common.
-    """
+    """Return a row with lower-case names of standard members, such as "Name" and "Keywords"."""
     return {
         str(key).lower() if str(key).lower() in _STANDARD_KEYS else str(key): item
         for key, item in row.items()
@@ -113,9 +111,7 @@ def _with_standard_keys(row: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _record(row: Any) -> tuple[dict[str, Any] | None, list[str]]:
-    """Return the record of an item, None where it is none, and remarks about what was read
-    otherwise.
-    """
+    """Return the record of an item (None if it is none), and remarks about deviations."""
     if not isinstance(row, dict) or not row:
         return None, ["an item that is no object was left out"]
     members = _with_standard_keys(row)
@@ -170,9 +166,7 @@ def _take_name(members: dict[str, Any], remarks: list[str]) -> str | None:
 
 
 def _has_content(value: Any) -> bool:
-    """Return whether a letter or a digit is in a value; "..." copied from the prompt's example
-    has none.
-    """
+    """Return whether a value has a letter or digit; "..." of a prompt's example has none."""
     if isinstance(value, dict):
         return any(map(_has_content, value.values()))
     if isinstance(value, list):

@@ -1,5 +1,4 @@
-"""Lists and objects in the text of an answer: strict JSON first, then JSON as language models write
-it.
+"""JSON lists and objects in answers: strict first, then as language models write them.
 
 A value that is not strict JSON is rewritten token by token (quotes, Python literals, comments,
 trailing and missing commas, raw line ends, words without quotes, brackets of the wrong kind) and
@@ -114,9 +113,7 @@ def decode(text: str, keep_unfinished: bool = False) -> Decoded:
 
 
 def _has_containers(value: Any) -> bool:
-    """Return whether a value has lists or objects in it; without any, it is one item of an
-    answer, as a triple is.
-    """
+    """Return whether a value has lists or objects; otherwise it is one item of an answer."""
     members = value.values() if isinstance(value, dict) else value
     return any(isinstance(member, list | dict) for member in members)
 
@@ -130,9 +127,7 @@ class _NotJsonError(Exception):
 
 
 class _Rewriter:
-    """Rewrites the value that begins at a bracket as strict JSON; ``position`` is then the end
-    of the value.
-    """
+    """Rewrites the value at a bracket as strict JSON; ``position`` is then its end."""
 
     def __init__(self, text: str, position: int) -> None:
         self.text = text
@@ -207,9 +202,7 @@ class _Rewriter:
         self.position += 1
 
     def _close_bracket(self, character: str) -> None:
-        """Close the innermost bracket of this kind and those inside it; without one, skip the
-        character.
-        """
+        """Close the innermost bracket of this kind and those inside; without one, skip it."""
         self.position += 1
         opening = _OPENED_BY[character]
         if self._open[-1] != opening:
@@ -304,8 +297,7 @@ class _Rewriter:
         return None
 
     def _is_inside_string(self, position: int) -> bool:
-        """Return whether the quote before ``position`` is an apostrophe or a quotation inside of
-        the string.
+        """Return whether the quote before ``position`` is an apostrophe or quotation in a string.
 
         No separator follows such a quote, and a quote that ends the string comes later on the same
         line.
@@ -317,9 +309,7 @@ class _Rewriter:
         return _QUOTE_BEFORE_SEPARATOR.search(rest_of_line) is not None
 
     def _word(self, is_key: bool) -> str | None:
-        """Return a literal, a number or text without quotes as JSON; an ellipsis is an empty
-        string.
-        """
+        """Return a literal, number or unquoted text as JSON; an ellipsis is an empty string."""
         match = (_KEY if is_key else _WORD).match(self.text, self.position)
         if match is None:
             raise _NotJsonError

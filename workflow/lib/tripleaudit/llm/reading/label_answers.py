@@ -67,9 +67,7 @@ def _only_value(text: str) -> str:
 
 
 def _labels_not_denied(plain_text: str, names: Sequence[str]) -> set[str]:
-    """Return the names that occur in a text, without denied ones and without parts of longer
-    ones.
-    """
+    """Return the names in a text, without denied ones and parts of longer ones."""
     for name in sorted(names, key=len, reverse=True):
         plain_text = re.sub(_DENIED.format(re.escape(name)), " ", plain_text)
     inside = {name for name in names if f" {name} " in plain_text}

@@ -21,8 +21,7 @@ _NO_SPLIT = re.compile(
 
 
 def count_parts(answer: str) -> int | None:
-    """Return the number of parts in an answer that lists triples, at most :data:`MAX_PARTS`; None
-    if unreadable.
+    """Return the number of listed triples, at most :data:`MAX_PARTS`; None if unreadable.
 
     The list may stand in prose or in a code fence, be the value of an object (``{"parts":
     [...]}``), or be written as one triple after the other. No or one triple means no split, as does
@@ -50,9 +49,7 @@ def count_parts(answer: str) -> int | None:
 
 
 def _count_in_values(values: Sequence[Any]) -> int:
-    """Count the parts of the values that hold the answer: objects, else lists of lists, else
-    single lists.
-    """
+    """Count parts of the answer's values: objects, else lists of lists, else single lists."""
     objects = [value for value in values if isinstance(value, dict)]
     nested_lists = [value for value in values if isinstance(value, list) and _containers(value)]
     single_lists = [value for value in values if isinstance(value, list) and not _containers(value)]

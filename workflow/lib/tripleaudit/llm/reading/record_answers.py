@@ -12,9 +12,7 @@ _NONE = re.compile(r"\W*(?:none|null|no)\b[^\d]*", re.IGNORECASE)
 
 
 def parse_rows(text: str) -> list[dict[str, Any]]:
-    """Return all objects of an answer that is a list of objects, possibly wrapped in an object
-    or in prose.
-    """
+    """Return all objects of an answer that is a list, possibly in an object or in prose."""
     rows: list[dict[str, Any]] = []
     for value in decode(text).values:
         if isinstance(value, dict):
@@ -32,9 +30,7 @@ def _first_list_of_objects(value: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def parse_match(text: str) -> int | None:
-    """Return the number of the record that a judge points at, 0 for no match, None for an
-    unreadable answer.
-    """
+    """Return the record number that a judge names, 0 for no match, None if unreadable."""
     objects_first = sorted(decode(text).values, key=lambda value: isinstance(value, list))
     for value in objects_first:
         if isinstance(value, dict):
@@ -52,9 +48,7 @@ def parse_match(text: str) -> int | None:
 
 
 def _number(value: Any) -> int | None:
-    """Return the number in a value, 0 for null, false and words for nothing, None where there is
-    no number.
-    """
+    """Return the number in a value, 0 for null, false or negations, None without a number."""
     if value is None or value is False:
         return 0
     if isinstance(value, list):

@@ -160,8 +160,7 @@ def _triples_of_values(
 
 
 def _items(value: Any, roles: Mapping[str, Any]) -> Iterator[dict[str, Any] | None]:
-    """Yield the triples inside a JSON value as ``{role: element}``, and None for each item that is
-    none.
+    """Yield triples in a JSON value as ``{role: element}``, and None for each other item.
 
     Args:
         roles: elements that an object around the value gives for all its triples.
@@ -219,9 +218,7 @@ _OPENS_JSON = re.compile(r"\s*[\[{]")
 
 
 def _is_element(item: Any) -> bool:
-    """Return whether a value can be an element of a triple: a scalar, an object with a name, or
-    a list of these.
-    """
+    """Return whether a value can be an element: a scalar, a named object, or a list of them."""
     if isinstance(item, dict):
         return _name_of(item) is not None
     if isinstance(item, list):
@@ -235,9 +232,7 @@ def _name_of(item: Mapping[str, Any]) -> Any:
 
 
 def _expand(roles: Mapping[str, Any]) -> Iterator[dict[str, Any] | None]:
-    """Yield one item for each subject and object; lists of both at once are ambiguous, and no
-    item.
-    """
+    """Yield one item per subject and object; lists of both are ambiguous and no item."""
     subjects = roles["subject"] if isinstance(roles["subject"], list) else [roles["subject"]]
     objects = roles["object"] if isinstance(roles["object"], list) else [roles["object"]]
     if len(subjects) > 1 and len(objects) > 1:
@@ -281,9 +276,7 @@ def _is_nested(value: Iterable[Any]) -> bool:
 
 
 def _plain_items(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the triples of rows and of groups in brackets, line by line; a table's header names
-    its columns.
-    """
+    """Yield triples of rows and bracketed groups by line; a table's header names its columns."""
     columns: Sequence[str | None] = ROLES
     for line in text.splitlines():
         row = _LIST_MARK.sub("", line, count=1)
@@ -300,9 +293,7 @@ def _plain_items(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _clean(item: Mapping[str, Any], entity_types: Collection[str]) -> ParsedTriple | None:
-    """Return the triple of an item, None where an element is empty or copied from the form of
-    the answer.
-    """
+    """Return an item's triple; None if an element is empty or copied from the answer's form."""
     elements = {role: _string(item[role]) for role in ROLES}
     types = {
         f"{role}_type": _string(item.get(f"{role}_type")) or None for role in ("subject", "object")

@@ -39,8 +39,9 @@ _NAMED = re.compile(
 
 
 def parse_yes_no(text: str) -> bool | None:
-    """Read whether an answer says yes (true, supported) or no; None where it says neither, both, or
-    only partly.
+    """Return whether an answer says yes (true, supported) or no; None if unclear.
+
+    Answers with neither, both, or a partial verdict are unclear.
 
     Accepts a first word that ends its clause, an object with one such value, ``Answer: ...``, and a
     sentence in which only one of the two occurs. The model's thought, questions and hedged clauses
@@ -72,9 +73,7 @@ def parse_yes_no(text: str) -> bool | None:
 
 
 def _certain_clauses(text: str) -> Iterator[str]:
-    """Yield the clauses of a text without hedged ones, in lower case, negated verdicts replaced
-    by their opposite.
-    """
+    """Yield unhedged clauses of a text in lower case, with negated verdicts inverted."""
     for clause in _CLAUSE_END.split(text.casefold().replace("*", "")):
         plain = " ".join(clause.split())
         if plain and not _HEDGE.search(plain):

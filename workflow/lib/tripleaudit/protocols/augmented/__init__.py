@@ -1,3 +1,1 @@
-"""The augmented test set: entities replaced by similar ones that training has, or has not,
-shown.
-"""
+"""Augmented test set: entities replaced by similar ones, seen or unseen in training."""

@@ -155,9 +155,7 @@ def _extend(
 
 
 def _masked(text: str, search: _Search, words: Words, mask: str) -> tuple[str, int]:
-    """Return the sentence with masks for the open words, and the number of the mask of the next
-    one in it.
-    """
+    """Return the sentence with masks for the open words, and the next one's mask number."""
     slots = dict(search.others)
     for mention in search.entity.mentions:
         for position, slot in enumerate(search.entity.slots(mention)):
@@ -169,9 +167,7 @@ def _masked(text: str, search: _Search, words: Words, mask: str) -> tuple[str, i
 
 
 def _spelled(ranked: Ranked, original: str, cased: bool) -> Ranked:
-    """Give the words of an uncased model the case of the word they replace, and drop that word
-    itself.
-    """
+    """Give words of an uncased model the case of the replaced word; drop that word itself."""
     spelled: dict[str, float] = {}
     for word, score in ranked:
         if not same(word, original):

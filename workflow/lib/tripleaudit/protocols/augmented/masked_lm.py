@@ -1,6 +1,4 @@
-"""Any masked language model of the transformers library, asked for the likeliest words behind
-many masks at once.
-"""
+"""Masked language models of transformers: the likeliest words behind many masks at once."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,8 +15,7 @@ Ranked = list[tuple[str, float]]
 
 
 class MaskedLanguageModel:
-    """A masked language model and its tokenizer from a local folder; offers whole words alone, no
-    special tokens.
+    """A masked language model and tokenizer from a local folder; offers whole words only.
 
     Attributes:
         mask_token: what to write in place of a word.
@@ -58,8 +55,7 @@ class MaskedLanguageModel:
         return len(pieces) == 1 and pieces[0] != self._tokenizer.unk_token
 
     def fill(self, queries: Mapping[str, Iterable[int]], top: int) -> dict[tuple[str, int], Ranked]:
-        """Return the ``top`` likeliest words for masks of texts, by text and number (from 0) of the
-        mask in it.
+        """Return the ``top`` likeliest words for masks, by text and number (from 0) of the mask.
 
         A mask beyond the length limit of the model has no entry.
         """
@@ -111,8 +107,7 @@ class MaskedLanguageModel:
 
 
 def load(folder: str | Path, what: str, layers: int | None = None) -> tuple[Any, Any, list[str]]:
-    """Return a model with a masked-LM head on its device, its tokenizer, and the weights that the
-    folder lacks.
+    """Return model with masked-LM head, tokenizer, and the weights that the folder lacks.
 
     Args:
         folder: of the model, or of an encoder, whose head is then new.
@@ -164,8 +159,7 @@ def load(folder: str | Path, what: str, layers: int | None = None) -> tuple[Any,
 
 
 def logits_at(model: Any, inputs: Mapping[str, Any], at: Any) -> Any:
-    """Return the logits ``[positions, vocabulary]`` at some positions alone, so that the head works
-    on no others.
+    """Return logits ``[positions, vocabulary]``; the head computes these positions only.
 
     Args:
         inputs: of the model, ``[batch, length]``.
@@ -184,9 +178,7 @@ def logits_at(model: Any, inputs: Mapping[str, Any], at: Any) -> Any:
 
 
 def _whole_words(tokenizer: Any) -> dict[int, str]:
-    """Return the vocabulary's whole words by token id; how a piece shows that it begins a word
-    differs by kind.
-    """
+    """Return the vocabulary's whole words by token id, for each kind of tokenizer."""
     pieces = tokenizer.get_vocab()
     special = set(tokenizer.all_special_tokens)
     prefix = next(

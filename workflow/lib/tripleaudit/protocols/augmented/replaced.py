@@ -75,8 +75,7 @@ def choose(
     roles: str = "files",
     fallback: str = "files",
 ) -> tuple[dict[str, Words], Counter[str]]:
-    """Draw a replacement for each entity, uniformly from its candidates of the kind that ``part``
-    asks for.
+    """Draw a replacement for each entity, uniformly from its candidates for ``part``.
 
     An entity without such a candidate stays as it is, but see ``fallback``. No entity becomes equal
     to another one of the sentence, old or new.

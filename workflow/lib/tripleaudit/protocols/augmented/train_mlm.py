@@ -38,8 +38,7 @@ def train_masked_lm(
     batch_size: int = 16,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Train and save a masked language model (safetensors and tokenizer) that any transformers
-    program can load.
+    """Train and save a masked language model (safetensors, tokenizer) for transformers.
 
     AdamW with linear warm-up over a tenth of the steps and linear decay; batches are drawn from
     shuffled epochs of the different texts; one in fifty, at most 200, is held out for the report.
@@ -123,9 +122,7 @@ def _optimizer(model: Any) -> Any:
 
 
 def _start_from_frequencies(model: Any, samples: Sequence[tuple[list[int], list[int]]]) -> None:
-    """Set the output bias to the log-frequencies of the pieces (add-one), which a new head would
-    learn first.
-    """
+    """Set the output bias to log-frequencies (add-one), which a new head would learn first."""
     import torch
 
     bias = getattr(model.get_output_embeddings(), "bias", None)
@@ -154,9 +151,7 @@ def _encode(tokenizer: Any, text: str, max_length: int) -> tuple[list[int], list
 def _mask(
     samples: Sequence[tuple[list[int], list[int]]], tokenizer: Any, draw: random.Random
 ) -> dict:
-    """Return a padded batch whose labels are the masked words and -100 elsewhere; all tensors
-    [batch, length].
-    """
+    """Return a padded batch [batch, length] with labels of masked words, -100 elsewhere."""
     import torch
 
     length = max(len(ids) for ids, _ in samples)

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 
 def load_vectors(path: str | Path) -> "KeyedVectors":
-    """Read word vectors in text form (GloVe without a header line, or word2vec) or in word2vec's
-    binary form (.bin).
+    """Read word vectors: GloVe or word2vec text, or word2vec binary (.bin).
 
     Raises:
         UserError: the file is missing, is not of these forms, or is gensim's native form, whose
@@ -51,8 +50,7 @@ def load_vectors(path: str | Path) -> "KeyedVectors":
 
 
 def derive_vectors(encoder: str | Path, sentences: Iterable[Sentence]) -> "KeyedVectors":
-    """Make vectors for the words of a corpus: the mean of the encoder's input embeddings of each
-    word's pieces.
+    """Return vectors of a corpus's words: mean input embeddings of their pieces.
 
     The words stand in order of first use; those without letters and digits are left out, and so are
     capitals where the tokenizer does not tell them apart.
@@ -84,8 +82,7 @@ def derive_vectors(encoder: str | Path, sentences: Iterable[Sentence]) -> "Keyed
 
 
 class NearestWords:
-    """The nearest words of a word by cosine; a word that is not there is looked up in small
-    letters.
+    """Nearest words by cosine; unknown words are looked up in lower case.
 
     Args:
         vectors: of words.
@@ -98,8 +95,7 @@ class NearestWords:
         self._others = NearestWords(others) if others is not None else None
 
     def nearest(self, word: str, top: int) -> list[str]:
-        """Return up to ``top`` words, nearest first, equally near ones in the order of the vectors'
-        file.
+        """Return up to ``top`` words, nearest first; ties in the order of the vectors' file.
 
         Words that differ in case alone, and ones without letters and digits, are left out. Where
         the word was found in small letters, the answers get its case.
