@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from support.extractors import structures
+from support.sentences import sentence
 from tripleaudit.cli import main
 from tripleaudit.core.files import write_jsonl
 
@@ -106,3 +108,54 @@ def test_what_cannot_be_checked_is_one_sentence(tmp_path: Path, refused) -> None
     assert "--write: a study needs a training and a test set" in written
     assert "expected one file for each" in refused("check", path, path)
     assert "gone.jsonl: no such file" in refused("check", tmp_path / "gone.jsonl")
+
+
+def test_gold_triples_that_extractors_cannot_represent_are_counted(
+    tmp_path: Path, told, tiny_encoder
+) -> None:
+    """Of twelve triples ten have contradictory labels in CasRel's layout `subword`."""
+    both_directions = sentence("tim leads house .", ("tim", "C", "house"), ("house", "C", "tim"))
+    rows = [
+        {"text": each.text, "triples": [list(triple.strings) for triple in each.triples]}
+        for each in [*structures(), both_directions]
+    ]
+    rows.append({"text": "it rains today .", "triples": [["nobody", "C", "today"]]})
+    file = write(tmp_path / "a.jsonl", rows)
+    (found,) = told("check", file, "--encoder", tiny_encoder)["files"]
+    counts = {(each["extractor"], each["layout"]): each for each in found["unrepresentable"]}
+    assert {each["triples"] for each in counts.values()} == {12}
+    assert {each["without_tokens"] for each in counts.values()} == {1}
+    contradictory = {key: each["contradictory"] for key, each in counts.items()}
+    casrel = "CasRel", "CasRel (own subject weights)"
+    assert [contradictory.pop((casrel[0], layout)) for layout in ("subword", "marker")] == [10, 4]
+    assert contradictory.pop((casrel[0], "exclusive")) == 6  # rivals, both directions, adjacent
+    assert contradictory.pop((casrel[1], "subword")) == 4  # rivals, both directions
+    assert contradictory.pop(("TPLinker", "subword")) == 2  # both directions of one relation
+    assert len(contradictory) == 8 and set(contradictory.values()) == {0}
+    assert counts["OneRel", "marker"]["share"] == pytest.approx(1 / 12)
+
+
+def test_words_that_an_extractor_cannot_divide_are_counted_as_not_writable(
+    tmp_path: Path, told, tiny_encoder
+) -> None:
+    rows = [{"text": "tim leads cupertino .", "triples": [["tim", "C", "cup"]]}]
+    (found,) = told("check", write(tmp_path / "a.jsonl", rows), "--encoder", tiny_encoder)["files"]
+    counts = {each["extractor"]: each for each in found["unrepresentable"] if each["share"]}
+    lost = [name for name, each in counts.items() if each["share"] == 1]
+    assert sorted(lost) == ["CasRel", "OneRel", "PFN", "PtrNet"]  # CasRel with markers
+
+
+def test_counts_of_extractors_are_a_table_of_the_command(tmp_path: Path, tiny_encoder, capsys):
+    rows = [{"text": "tim leads apple .", "triples": [["tim", "C", "apple"]]}]
+    file = write(tmp_path / "a.jsonl", rows)
+    assert main(["check", file, "--encoder", str(tiny_encoder)]) == 0
+    printed = capsys.readouterr().out
+    assert "Of 1 gold triples, what each extractor (layout) cannot represent" in printed
+    lines = [line.split() for line in printed.splitlines()]
+    assert ["CasRel", "(exclusive)", "0", "0", "0", "0.0"] in lines
+    assert "gone: expected a local folder" in _refusal(file, tmp_path / "gone", capsys)
+
+
+def _refusal(file: str, encoder: Path, capsys) -> str:
+    assert main(["check", file, "--encoder", str(encoder)]) == 1
+    return capsys.readouterr().err

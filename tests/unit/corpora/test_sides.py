@@ -221,8 +221,12 @@ def test_a_malformed_prediction_costs_one_item(item, tmp_path, caplog) -> None:
         tmp_path,
         {"a.jsonl": lines({"text": TEXT, "triples": [LEADS, item]}, {"text": "b", "triples": []})},
     )
-    scores = tripleaudit.score(gold, path, bootstrap=0).micro
+    result = tripleaudit.score(gold, path, bootstrap=0)
+    scores = result.micro
     assert (scores.correct, scores.predicted, scores.gold) == (1, 2, 2)
+    assert "1 of 2 predictions are no triples and count as wrong; without them F1 is" in str(result)
+    assert "a relation that the gold never has" not in str(result)
+    assert "without a name" not in caplog.text
     assert (
         "1 items of the predictions are no triples; each counts as one wrong prediction"
         in caplog.text

@@ -16,6 +16,8 @@ from tripleaudit.corpora.readers.given import given
 from tripleaudit.corpora.readers.stored_sets import splits
 from tripleaudit.protocols.findings import findings
 from tripleaudit.protocols.leakage import leakage
+from tripleaudit.tables.cells import Cell, Column, Row, Table
+from tripleaudit.tables.render import to_text
 from tripleaudit.tables.render.escape import clean
 
 SHOWN = 3
@@ -29,8 +31,8 @@ class CheckResult(Result):
 
     columns = ("split", "check", "count", "text")
     files: list[dict[str, Any]]
-    """Of each its ``file``, ``split``, ``format``, numbers, first triples (``shown``) and
-    ``findings``.
+    """Of each its ``file``, ``split``, ``format``, numbers, first triples (``shown``),
+    ``findings`` and, with an encoder, ``unrepresentable`` triples by extractor.
     """
     leakage: list[dict[str, Any]]
     """What each pair of splits shares, ``from`` and ``into`` next to the parts of
@@ -58,12 +60,18 @@ class CheckResult(Result):
                 lines += [f"    {clean(example)}" for example in finding["examples"]]
             if not file["findings"]:
                 lines.append("  nothing suspicious")
+            if file.get("unrepresentable"):
+                lines += ["", *_unrepresentable(file), ""]
         return "\n".join([*lines, *(line for leak in self.leakage for line in _leak(leak))])
 
 
 @paused_collection()
 def check(
-    *files: Any, format: str = "auto", columns: Mapping[str, str] | None = None, **data: Any
+    *files: Any,
+    format: str = "auto",
+    columns: Mapping[str, str] | None = None,
+    encoder: str | Path | None = None,
+    **data: Any,
 ) -> CheckResult:
     """Look at corpora as a careful colleague would, leakage between them included.
 
@@ -71,11 +79,14 @@ def check(
         files: paths, train, valid (dev) or test by their names; or a data set, which has splits.
         format: of files; ``auto`` recognises it by its content.
         columns: ``{role: column}`` where columns have other names than usual.
+        encoder: local folder of a pre-trained encoder; the gold triples that each extractor cannot
+            represent with its tokens are counted as well (takes the extra ``train``).
         data: of a split (``train=…, test=…``) a path, a data frame, or rows with ``text`` and
             ``triples``.
 
     Raises:
         UserError: something cannot be read, or two files are the same split.
+        ModuleNotFoundError: ``encoder`` is given, and the extra ``train`` is not installed.
     """
     for one in files:
         if not isinstance(one, str | Path):
@@ -109,6 +120,7 @@ def check(
                     asdict(finding)
                     for finding in findings(corpus, None if corpus is train else train)
                 ],
+                **_representation(corpus, encoder),
             }
             for split, corpus in corpora.items()
         ],
@@ -140,6 +152,34 @@ def splits_of(files: Iterable[str]) -> dict[str, str]:
                 )
             found[split] = name
     return found
+
+
+def _representation(corpus: Corpus, encoder: str | Path | None) -> dict[str, Any]:
+    """Return the gold triples that each extractor cannot represent, nothing without an encoder."""
+    if encoder is None:
+        return {}
+    from tripleaudit.extractors.representable import count_unrepresentable
+
+    counts = count_unrepresentable(corpus.sentences, Path(encoder))
+    return {"unrepresentable": [count.to_json() for count in counts]}
+
+
+def _unrepresentable(file: Mapping[str, Any]) -> list[str]:
+    """Return the lines of a table of what each extractor cannot represent."""
+    columns = [Column(name) for name in ("No tokens", "Not writable", "Contradictory", "Share (%)")]
+    rows = []
+    notes = []
+    for count in file["unrepresentable"]:
+        label = f"{count['extractor']} ({count['layout']})"
+        if count["refused"]:
+            notes.append(f"{count['extractor']}: {count['refused']}")
+            continue
+        numbers = (count["without_tokens"], count["unwritable"], count["contradictory"])
+        cells = [Cell(number, digits=0) for number in numbers]
+        rows.append(Row(label, (*cells, Cell(count["share"], digits=3).percent())))
+    triples = file["unrepresentable"][0]["triples"]
+    title = f"Of {triples} gold triples, what each extractor (layout) cannot represent"
+    return to_text(Table("unrepresentable", title, columns, rows, notes=notes)).splitlines()
 
 
 def _shown(corpus: Corpus) -> list[dict[str, str]]:

@@ -21,6 +21,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--write", type=Path, metavar="STUDY.yaml", help="write a study of these files"
     )
+    parser.add_argument(
+        "--encoder",
+        type=Path,
+        metavar="DIR",
+        help="also count the gold triples that each extractor cannot represent with the tokens of "
+        "this pre-trained encoder",
+    )
     parser.add_argument("--force", action="store_true", help="overwrite an existing study file")
 
 
@@ -34,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     columns = parse_columns(args.column)
     if args.write and args.write.exists() and not args.force:
         raise UserError(f"{args.write}: this file exists; --force replaces it")
-    result = check(*args.files, format=args.format, columns=columns)
+    result = check(*args.files, format=args.format, columns=columns, encoder=args.encoder)
     splits = {file["split"]: file["file"] for file in result.files}
     if args.write and not {"train", "test"} <= set(splits):
         raise UserError(

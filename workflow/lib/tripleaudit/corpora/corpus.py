@@ -332,6 +332,8 @@ def _odd_names(item: RawSentence) -> Iterator[LeftOut]:
     if "<e1>" in item.text or "[E1]" in item.text:
         yield LeftOut("marks", f"{item.where}: {item.text[:40]!r}")
     for triple in item.triples:
+        if triple.relation == MALFORMED:
+            continue  # an item of predictions that is no triple, which is counted as such
         strings = triple[:3]
         if not (triple.subject.strip() and triple.object.strip()):
             yield LeftOut("empty_names", f"{item.where}: {strings}")

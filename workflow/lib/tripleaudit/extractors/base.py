@@ -122,6 +122,8 @@ class Extractor(PreTrainedModel):
             change them.
         words: whether batches carry ``word_ids``, ``word_first`` and ``word_last``.
         pooler: whether the encoder keeps its pooler ([CLS] through tanh).
+        layouts: layouts that differ in which gold triples have consistent labels; empty if the
+            default layout is the only one of interest.
         tokenizer: the encoder's fast tokenizer, saved and loaded with the model.
         step: number of optimiser steps done, kept by the trainer, for losses whose weights change
             over time.
@@ -144,6 +146,7 @@ class Extractor(PreTrainedModel):
     takes_schema: ClassVar[bool] = False
     words: ClassVar[bool] = False
     pooler: ClassVar[bool] = False
+    layouts: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -188,6 +191,13 @@ class Extractor(PreTrainedModel):
         An extractor of words cannot write entities that begin or end inside a word.
         """
         return np.ones(len(rows), dtype=bool)
+
+    @classmethod
+    def contradictory(cls, config: ExtractorConfig, rows: np.ndarray) -> np.ndarray:
+        """Return which gold rows [n, 5] of a sentence have contradictory labels, [n] bool: no
+        states of the tokens and no weights produce all labels of such a row's relation.
+        """
+        return np.zeros(len(rows), dtype=bool)
 
     @classmethod
     def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:

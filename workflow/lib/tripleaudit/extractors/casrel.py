@@ -25,15 +25,17 @@ is concerned.
 """
 
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tripleaudit.extractors.alignment import EXCLUSIVE
+from tripleaudit.extractors.alignment import EXCLUSIVE, LAYOUTS
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import GoldBatch, flat_spans, span_mean
+from tripleaudit.extractors.consistency import contradictory_relations
 from tripleaudit.extractors.decoding import Found, nearest_tail
 from tripleaudit.extractors.formulation import at_once
 from tripleaudit.extractors.losses import mean_bce, read_gold, write_gold
@@ -50,6 +52,9 @@ class CasRel(Extractor):
     name = "casrel"
     settings = CasRelSettings
     static = True
+    layouts = (EXCLUSIVE, *LAYOUTS)
+    own_subject: ClassVar[bool] = False
+    """Whether the subject has weights of its own."""
 
     def __init__(self, config: ExtractorConfig, encoder=None):
         super().__init__(config, encoder)
@@ -63,6 +68,11 @@ class CasRel(Extractor):
         nn.init.xavier_uniform_(self.object.weight[:relations])
         nn.init.xavier_uniform_(self.object.weight[relations:])
         self.post_init()
+
+    @classmethod
+    def contradictory(cls, config: ExtractorConfig, rows: np.ndarray) -> np.ndarray:
+        """See :meth:`Extractor.contradictory`; decided by a linear program over free states."""
+        return contradictory_relations(rows, tail_distance(config), cls.own_subject)
 
     @classmethod
     def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
@@ -144,6 +154,8 @@ class CasRelOwnSubject(CasRel):
 
     name = "casrel-own-subject"
     settings = CasRelOwnSubjectSettings
+    own_subject = True
+    layouts = ("subword",)
 
     def __init__(self, config: ExtractorConfig, encoder=None):
         super().__init__(config, encoder)

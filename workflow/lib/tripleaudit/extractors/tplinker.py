@@ -8,8 +8,10 @@ Shortcuts: ``W[h_i; h_j] = W1 h_i + W2 h_j``; the entity map is one more column 
 links, whose third class is impossible; see :mod:`tripleaudit.extractors.tables`.
 """
 
+from collections import defaultdict
 from dataclasses import replace
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -88,6 +90,24 @@ class TPLinker(Extractor):
                 targets(batch.triples, relations), shape, 2 * relations + 1, upper=True
             )
         }
+
+    @classmethod
+    def contradictory(cls, config: ExtractorConfig, rows: np.ndarray) -> np.ndarray:
+        """Return which gold rows [n, 5] share a cell with another row that requires another class.
+
+        A cell of two tokens has one class for each direction, so that two triples of one relation
+        cannot link the same two heads, or the same two tails, in both directions.
+        """
+        directions: dict[tuple[int, ...], set[bool]] = defaultdict(set)
+        cells = []
+        for start, end, relation, object_start, object_end in rows.tolist():
+            heads = (0, relation, *sorted((start, object_start)))
+            tails = (1, relation, *sorted((end, object_end)))
+            directions[heads].add(start <= object_start)
+            directions[tails].add(end <= object_end)
+            cells.append((heads, tails))
+        shared = [any(len(directions[cell]) > 1 for cell in pair) for pair in cells]
+        return np.array(shared, dtype=bool)
 
     def schedule(self, step: int) -> dict[str, float]:
         """The weights of the maps at an optimiser step."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Final, cast
 
+from tripleaudit.corpora.corpus import MALFORMED
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.verbaliser import bare
 from tripleaudit.scoring.matching import PRIMARY, reduced, sentence_counts
@@ -107,6 +108,7 @@ def _differences(
     for text in ORDERS:
         gains[f"if predicted triples were {text}"] = counted.correct[text] - plain
     found = [
+        *_malformed(predictions, total),
         *_relations(counted, relations),
         *_offsets_and_types(gold, predictions, total, matching, plain),
     ]
@@ -203,17 +205,30 @@ def _typed(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> str:
     return ""
 
 
+def _malformed(predictions: Sequence[Sentence], total: Micro) -> Iterator[str]:
+    """Say what items of the predictions that are no triples cost."""
+    triples = [triple for sentence in predictions for triple in set(sentence.triples)]
+    count = sum(triple.relation == MALFORMED for triple in triples)
+    if count:
+        others = Micro(total.correct, total.predicted - count, total.gold)
+        yield (
+            f"{count} of {total.predicted} predictions are no triples and count as wrong; without them F1 is "
+            f"{100 * others.f1:.2f}"
+        )
+
+
 def _relations(counted: _Counted, others: Collection[str]) -> Iterator[str]:
     """Yield a sentence about predicted relations that the gold never has, most frequent first."""
     gold, predicted = (_by_frequency(counts) for counts in (counted.gold, counted.predicted))
-    unknown = [name for name in predicted if name not in counted.gold and name not in others]
+    named = [name for name in predicted if name != MALFORMED]
+    unknown = [name for name in named if name not in counted.gold and name not in others]
     count = sum(counted.predicted[name] for name in unknown)
-    if len(unknown) == len(predicted):
+    if unknown and len(unknown) == len(named):
         yield (
             f"no predicted relation occurs in the gold: predicted are {_list(unknown)}; the gold has "
             f"{_list(gold)}; {MAPPED}"
         )
-    elif count >= SHARE * counted.predicted.total():
+    elif unknown and count >= SHARE * counted.predicted.total():
         yield (
             f"{count} of {counted.predicted.total()} predicted triples have a relation that the gold never has: "
             f"{_list(unknown)}; {MAPPED}"
