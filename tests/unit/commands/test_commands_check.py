@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from support.extractors import structures
-from support.sentences import sentence
 from tripleaudit.cli import main
 from tripleaudit.core.files import write_jsonl
+from tripleaudit.testing import make_sentence
+from tripleaudit.testing.sentences import structures
 
 CLEAN = [
     {"text": f"{name} works for {firm} .", "triples": [[name, "employer", firm]]}
@@ -114,7 +114,9 @@ def test_gold_triples_that_extractors_cannot_represent_are_counted(
     tmp_path: Path, told, tiny_encoder
 ) -> None:
     """Of twelve triples ten have contradictory labels in CasRel's layout `subword`."""
-    both_directions = sentence("tim leads house .", ("tim", "C", "house"), ("house", "C", "tim"))
+    both_directions = make_sentence(
+        "tim leads house .", ("tim", "C", "house"), ("house", "C", "tim")
+    )
     rows = [
         {"text": each.text, "triples": [list(triple.strings) for triple in each.triples]}
         for each in [*structures(), both_directions]

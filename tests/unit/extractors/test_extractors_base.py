@@ -155,6 +155,14 @@ def test_texts_beyond_the_encoder_are_cut_with_a_warning(tiny_encoder, caplog):
     )
 
 
+def test_a_single_string_is_one_text(tiny_encoder):
+    model = build_extractor(CasRel, tiny_encoder, prior=0.5)
+    text = toy_sentences()[0].text
+    (alone,) = model.extract(text)
+    assert alone.text == text
+    assert [alone.triples] == [each.triples for each in model.extract([text])]
+
+
 def test_prediction_leaves_the_training_mode_alone(tiny_encoder):
     model = build_extractor(CasRel, tiny_encoder).train()
     model.extract([each.text for each in toy_sentences()])
