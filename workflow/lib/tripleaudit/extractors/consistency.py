@@ -59,7 +59,7 @@ def are_consistent(
     tokens = sorted({token for pair in subjects for token in pair}.union(*objects))
     number = {token: index for index, token in enumerate(tokens)}
     pairs = tuple((number[first], number[second]) for first, second in subjects)
-    tagged = tuple(frozenset(number[token] for token in tokens) for tokens in objects)
+    tagged = tuple(frozenset(number[token] for token in heads) for heads in objects)
     return _is_feasible(pairs, tagged, len(tokens), own_subject)
 
 
