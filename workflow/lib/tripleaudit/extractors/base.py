@@ -194,8 +194,9 @@ class Extractor(PreTrainedModel):
 
     @classmethod
     def contradictory(cls, config: ExtractorConfig, rows: np.ndarray) -> np.ndarray:
-        """Return which gold rows [n, 5] of a sentence have contradictory labels, [n] bool: no
-        states of the tokens and no weights produce all labels of such a row's relation.
+        """Return which gold rows [n, 5] of a sentence have contradictory labels, [n] bool.
+
+        No states of the tokens and no weights produce all labels of such a row's relation.
         """
         return np.zeros(len(rows), dtype=bool)
 
