@@ -39,7 +39,7 @@ PAPER = {
 }
 ROW_HEIGHT = 9  # pixels of one point
 WIDTH = 260
-Panel = alt.Chart | alt.LayerChart
+Panel = alt.Chart | alt.LayerChart | alt.FacetChart
 Spec = dict[str, Any]
 
 
@@ -153,7 +153,7 @@ def intervals(
     domain: Sequence[float],
     title: str,
     rows: Sequence[str] = (),
-) -> alt.LayerChart:
+) -> Panel:
     """Return points with their intervals, rows below one another and the series of a row side by
     side.
 
@@ -183,7 +183,7 @@ def intervals(
 
 def falling(
     points: Sequence[Mapping[str, Any]], names: Sequence[str], strata: Sequence[str]
-) -> alt.LayerChart:
+) -> Panel:
     """Return F1 in percent by stratum as lines with intervals, that of looking up dashed and pale.
 
     Points are those of :func:`intervals`, with ``stratum`` and ``looked``.

@@ -64,7 +64,7 @@ def check_extractor(
         if encoder is None:
             encoder = save_tiny_encoder(Path(folder) / "encoder")
         learnable, _ = split_structures(cannot_represent)
-        training = {"steps": steps, "learning_rate": learning_rate}
+        training: dict[str, Any] = {"steps": steps, "learning_rate": learning_rate}
         check_zero_triple_batch(build_extractor(extractor, encoder, **settings).train())
         check_determinism(
             extractor, encoder, draws=draws, learning_rate=sgd_learning_rate, **settings
@@ -92,7 +92,7 @@ def check_structures(
     For a further layout or variant of an extractor whose other properties are tested already;
     arguments as in :func:`check_extractor`.
     """
-    training = {"steps": steps, "learning_rate": learning_rate}
+    training: dict[str, Any] = {"steps": steps, "learning_rate": learning_rate}
     learnable, _ = split_structures(cannot_represent)
     if learnable:
         check_overfit(extractor, encoder, sentences=learnable, **training, **settings)
