@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from support.workflow import planned, ran, write_study
+from support.workflow import planned, ran, snakemake, write_study
 
 pytestmark = pytest.mark.slow
 TEST_SET = "results/small/corpora/tiny/test.jsonl"
@@ -82,3 +82,26 @@ def test_an_encoder_s_folder_may_contain_blanks_and_glob_characters(folder, tiny
     target = "results/small/models/tiny/original-nz/casrel/none/seed1/provenance.json"
     ran(folder, "--", target)
     assert (folder / target).is_file()
+
+
+@pytest.mark.thorough
+def test_read_only_results_are_one_sentence(folder):
+    results = folder / "results"
+    results.mkdir()
+    if os.geteuid() == 0:
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "tmpfs", results])
+        if mounted.returncode:
+            pytest.skip("root writes everywhere, and may not mount a read-only folder here")
+    else:
+        results.chmod(0o555)
+    try:
+        result = snakemake(folder, "--", TEST_SET)
+    finally:
+        if os.geteuid() == 0:
+            subprocess.run(["umount", "-l", results], check=True)
+        else:
+            results.chmod(0o755)
+    output = result.stdout + result.stderr
+    assert result.returncode != 0
+    assert "results/small: " in output and "a writable folder" in output
+    assert "Traceback" not in output

@@ -1,12 +1,16 @@
-"""Model folders whose configuration names more layers than any model has."""
+"""Model folders with more layers than any model has, or with weights that are no numbers."""
 
 import json
 import shutil
 
 import pytest
+import torch
+from safetensors.torch import load_file, save_file
 
 from tripleaudit.core.errors import UserError
+from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import load_extractor
+from tripleaudit.testing import build_extractor
 
 
 @pytest.mark.parametrize("nested", [False, True])
@@ -28,3 +32,16 @@ def test_a_training_refuses_an_encoder_with_a_million_layers(tmp_path, tiny_enco
     (folder / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 1_000_000}))
     with pytest.raises(UserError, match="has 1000000 layers; expected at most"):
         extractor_class("casrel").from_encoder(folder, ["met"])
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_not_finite_are_refused(tmp_path, tiny_encoder, value):
+    """A damaged copy of a model would predict nothing, without a word."""
+    folder = tmp_path / "model"
+    build_extractor(CasRel, tiny_encoder).save_pretrained(folder)
+    weights = load_file(folder / "model.safetensors")
+    name = next(name for name, tensor in weights.items() if torch.is_floating_point(tensor))
+    weights[name].view(-1)[0] = value
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(UserError, match="are not finite numbers; train the model again"):
+        load_extractor(folder)
