@@ -210,9 +210,9 @@ def test_pages_and_the_program_have_the_words_of_the_field() -> None:
 def test_every_output_of_snakemakes_report_has_a_caption() -> None:
     seen = 0
     for file in sorted((ROOT / "workflow" / "rules").glob("*.smk")):
-        for call in re.findall(r"\breport\(\s*f?\"(.*?)\)", file.read_text(), re.DOTALL):
-            caption = re.search(r'caption="\.\./report/(\w+\.rst)"', call)
-            assert caption, f"{file.name}: {call}"
+        for call in re.split(r"\breport\(", file.read_text())[1:]:
+            caption = re.search(r'caption="\.\./report/(\w+\.rst)"', call[:200])
+            assert caption, f"{file.name}: {call[:200]}"
             assert (ROOT / "workflow" / "report" / caption[1]).read_text().strip()
             seen += 1
     assert seen == 3  # tables, plots and the report

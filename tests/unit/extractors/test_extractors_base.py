@@ -280,7 +280,7 @@ def test_settings_take_whole_numbers_for_others_and_none_that_training_fills(tin
     assert build_extractor(TDEER, tiny_encoder, translation_weight=5).config.translation_weight == 5
     for name, value in (("translation_weight", True), ("neg_samples", 1.5), ("neg_samples", True)):
         with pytest.raises(
-            UserError, match=f"tdeer/{name}: expected (number|integer), got {value}"
+            UserError, match=f"tdeer/{name}: expected a (whole )?number, got {value}"
         ):
             build_extractor(TDEER, tiny_encoder, **{name: value})
     for name in ("bf16", "entity_types", "encoder", "hidden_size"):

@@ -211,8 +211,9 @@ def test_f1_against_cost_has_a_point_for_each_system_or_says_why_not(study):
         rows = panel["data"]["values"]
         assert {row["series"]: row["cost"] for row in rows} == points
         assert all(row["value"] == 50 and row["low"] < 50 < row["high"] for row in rows)
-        low, high = panel["encoding"]["x"]["scale"]["domain"]
-        assert panel["encoding"]["x"]["scale"]["type"] == "log"
+        scale = panel["layer"][0]["encoding"]["x"]["scale"]
+        low, high = scale["domain"]
+        assert scale["type"] == "log"
         assert all(low < row["cost"] < high for row in rows)
     assert sorted(time["title"]["subtitle"]) == [
         "Not shown, seconds known, but no F1: odd",

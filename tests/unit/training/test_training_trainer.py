@@ -679,7 +679,7 @@ def test_settings_of_a_training_have_the_defaults_of_its_extractor():
     ("text", "message"),
     [
         ("{", "training: Invalid JSON"),
-        ('{"encoder_layers": true}', "training/encoder_layers: expected integer, got True"),
+        ('{"encoder_layers": true}', "training/encoder_layers: expected a whole number, got True"),
         ('{"learning_rate": 1.0}', "training: unknown key 'learning_rate'"),
         (
             '{"noising": {"probabilty": 0.1}}',
