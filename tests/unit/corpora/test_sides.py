@@ -169,6 +169,18 @@ def test_an_undeclared_list_of_predictions_is_read_or_refused(
     assert strings(corpus) != [[("Ada", "leads", "Delta")]]
 
 
+def test_a_table_with_a_relation_and_a_prediction_is_refused(tmp_path, capsys) -> None:
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(json.dumps({"text": TEXT, "triples": [LEADS]}))
+    table = tmp_path / "table.csv"
+    table.write_text(f"text,head,tail,label,prediction\n{TEXT},Ada Lund,Harrow Steel,leads,NA\n")
+    assert main(["score", str(gold), str(table), "--bootstrap", "0"]) == 1
+    assert "'prediction' holds predictions next to 'label'" in capsys.readouterr().err
+    named = ["--predicted-column", "relation=prediction", "--bootstrap", "0"]
+    assert main(["score", str(gold), str(table), *named]) == 0
+    assert " 0          0     1" in capsys.readouterr().out
+
+
 def test_rows_without_predictions_among_rows_with_them_are_refused(tmp_path) -> None:
     rows = [
         {"text": "a b", "triple_list": []},

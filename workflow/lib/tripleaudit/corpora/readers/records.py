@@ -441,6 +441,7 @@ class Mapped:
         if lists_triples:
             items = self._triples(row, here, layout)
         else:
+            self._refuse_unread_predictions(row, where)
             has_no_triple = all(self.find(row, role, layout) in (None, "") for role in PARTS)
             items = [] if has_no_triple else [row]
         name = self.find(row, "id", layout)
@@ -449,6 +450,22 @@ class Mapped:
         return RawSentence(
             name, text, triples, where, listed_triples, here.left_out, len(here.entities), names
         )
+
+    def _refuse_unread_predictions(self, row: dict[str, Any], where: str) -> None:
+        """Refuse predictions whose row has a relation and a column such as ``prediction``.
+
+        Raises:
+            UserError: it is open which of the two columns is the predicted relation.
+        """
+        if not self.predicts or self.declared or "relation" in self.given:
+            return
+        relation = self.layout_of(row).columns.get("relation")
+        for name, value in row.items():
+            if name.casefold() in PREDICTED_TRIPLES and isinstance(value, str) and name != relation:
+                raise UserError(
+                    f"{where}: the column {name!r} holds predictions next to {relation!r}, which would be read as "
+                    f"such; name the column to read, with --predicted-column relation={name}"
+                )
 
     def _triples(self, row: dict[str, Any], here: "Arguments", layout: Layout) -> list[Any]:
         triples = self.need(row, "triples", here.where, layout)

@@ -218,7 +218,7 @@ class Side:
             if target.replace("_", "").lower() in TRIPLE_FIELDS and row[target]:
                 raise UserError(
                     f"{where}: {target!r} holds the gold where {predicted!r} holds predictions, and no field has "
-                    f"predictions of {target!r}; if it has, name it with --predicted-column triples={target}"
+                    f"predictions of {target!r}; name the field to read, with --predicted-column triples={predicted}"
                 )
 
     def _refuse_unpaired(self) -> None:

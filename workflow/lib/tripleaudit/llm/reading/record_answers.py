@@ -7,7 +7,9 @@ from tripleaudit.llm.reading.answer_text import says_nothing, strip_wrapping
 from tripleaudit.llm.reading.json_values import decode
 
 _MATCH_KEYS = ("match", "record", "index", "number", "answer")
-_NUMBERED = re.compile(r"[^\d{]{0,40}?(\d+)\W*")  # "2", "Match: 2", "Record 2."
+_NUMBERED = re.compile(
+    r"[^\d{]{0,40}?((?<!\S)-)?(\d+)\W*"
+)  # "2", "Match: 2", "Record 2."; "-1" is no match
 _NONE = re.compile(r"\W*(?:none|null|no)\b[^\d]*", re.IGNORECASE)
 
 
@@ -43,7 +45,7 @@ def parse_match(text: str) -> int | None:
     plain = strip_wrapping(text)
     numbered = _NUMBERED.fullmatch(plain)
     if numbered and not _NONE.match(plain):
-        return int(numbered[1])
+        return _record_number(numbered)
     return 0 if _NONE.fullmatch(plain) or says_nothing(plain) else None
 
 
@@ -56,8 +58,14 @@ def _number(value: Any) -> int | None:
     if isinstance(value, str):
         numbered = _NUMBERED.fullmatch(value)
         if numbered:
-            return int(numbered[1])
+            return _record_number(numbered)
         return 0 if says_nothing(value) else None
     if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value if type(value) is int else None
+        value = int(value)
+    return max(value, 0) if type(value) is int else None
+
+
+def _record_number(numbered: re.Match[str]) -> int:
+    """Return the number that was matched, 0 for a negative one."""
+    minus, digits = numbered.groups()
+    return 0 if minus else int(digits)

@@ -101,6 +101,8 @@ def parse_triples(answer: Answer | str, entity_types: Collection[str] = ()) -> P
         plain_items = [_clean(item, entity_types) for item in _plain_items(strip_wrapping(text))]
         triples = [triple for triple in plain_items if triple is not None]
         is_plain = bool(triples)
+    has_nothing_rows = any(_states_nothing(triple) for triple in triples)
+    triples = [triple for triple in triples if not _states_nothing(triple)]
     if is_plain:
         notes.append("no JSON")
     if dropped:
@@ -109,9 +111,16 @@ def parse_triples(answer: Answer | str, entity_types: Collection[str] = ()) -> P
         status = "truncated"
     elif triples:
         status = "repaired" if is_plain or dropped or decoded.repaired else "ok"
+    elif has_nothing_rows:
+        status = "empty"
     else:
         status = _status_without_triples(text, decoded, dropped)
     return Parsed(tuple(_merge(triples)), status, tuple(notes), dropped)
+
+
+def _states_nothing(triple: ParsedTriple) -> bool:
+    """Return whether each element is a word for nothing, as in a row ``None | None | None``."""
+    return all(says_nothing(element) for element in triple.strings)
 
 
 def _status_without_triples(text: str, decoded: Decoded, dropped: int) -> str:

@@ -25,11 +25,12 @@ _NOT_TRUE = re.compile(
     r"\b(?:not|never|isn['’]?t|cannot be)(?: \w+){0,2} (?:true|supported|correct|accurate|entailed)\b"
 )
 _NOT_FALSE = re.compile(
-    r"\b(?:not|never|isn['’]?t)(?: \w+){0,1} (?:false|unsupported|incorrect|inaccurate|wrong)\b"
+    r"\b(?:not|never|isn['’]?t)(?: \w+){0,1} (?:false|unsupported|incorrect|inaccurate|untrue|wrong)\b"
 )
 _HEDGE = re.compile(
     r"\b(?:partial|partially|partly|most|mostly|mainly|largely|somewhat|only|cannot|can['’]t|could not|couldn['’]t"
-    r"|unable|whether|neither|unclear|uncertain|unknown|not sure|might|may be|possibly|insufficient)\b"
+    r"|unable|whether|neither|unclear|uncertain|unknown|not sure|might|may be|possibly|insufficient"
+    r"|half|hardly|barely|scarcely|far from|anything but|doubtful|wouldn['’]t say|would not say)\b"
 )
 _NO_BEFORE_NOUN = re.compile(r"\bno (?=\w)")
 _CLAUSE_END = re.compile(r"[.,;!\n]+")
