@@ -143,3 +143,17 @@ def test_the_answer_form_copied_from_the_prompt_is_no_entity():
     assert nameless.records == [
         {"type": "Person", "name": None, "properties": {"description": "a poet"}}
     ]
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"entity": "Ann", "label": "Person"},
+        {"text": "Ann", "label": "Person"},
+        {"value": "Ann", "category": "Person"},
+        {"label": "Ann", "type": "Person"},
+    ],
+)
+def test_names_and_types_of_entities_have_many_keys(item):
+    parsed = parse_entities(json.dumps([item]))
+    assert [(one["name"], one["type"]) for one in parsed.records] == [("Ann", "Person")]

@@ -8,8 +8,20 @@ from tripleaudit.llm.reading.answer_text import says_nothing
 from tripleaudit.llm.reading.json_values import decode
 from tripleaudit.llm.reading.parsed import Parsed
 
-NAME_KEYS = ("name", "title", "label", "headline", "entity", "entity_name")
+NAME_KEYS = (
+    "name",
+    "title",
+    "entity",
+    "entity_name",
+    "label",
+    "headline",
+    "mention",
+    "text",
+    "value",
+)
 TYPE_KEYS = ("type", "@type", "entity_type", "class", "category")
+LABEL = "label"
+"""A name, or next to another name the type, as in ``{"entity": "Ann", "label": "Person"}``."""
 WRAPPER_KEYS = ("entities", "items", "results", "records", "@graph", "data", "response")
 DEFAULT_TYPE = "Thing"
 _STANDARD_KEYS = {
@@ -138,7 +150,8 @@ def _record(row: Any) -> tuple[dict[str, Any] | None, list[str]]:
 
 def _take_type(members: dict[str, Any]) -> str | None:
     """Remove the member that names the type, and return the type."""
-    for key in TYPE_KEYS:
+    has_name = any(key in members for key in NAME_KEYS if key != LABEL)
+    for key in (*TYPE_KEYS, LABEL) if has_name else TYPE_KEYS:
         kind = members.get(key)
         if isinstance(kind, list):
             kind = kind[0] if kind else None
