@@ -7,9 +7,8 @@ from typing import Any
 
 from tripleaudit.core.fields import CLOSED
 
-SEPARATOR = (
-    "\x1f"  # unit separator: stands between values where names are searched, and occurs in no name
-)
+# Unit separator: joins values when names are searched in them; no name contains it.
+SEPARATOR = "\x1f"
 PLACEHOLDERS = (
     "",
     "unknown",
@@ -49,7 +48,7 @@ class Entity:
     call: str = ""
 
     def values(self) -> Iterator[str]:
-        """Yield name and property values as strings, list items singly, without nulls."""
+        """Yield the name and all property values as strings; skip nulls and flatten lists."""
         if self.name is not None:
             yield self.name
         for value in (*self.properties.values(), *self.extra.values()):
@@ -83,12 +82,11 @@ def is_filled(value: Any) -> bool:
 
 
 def deduplicated(entities: Sequence[Entity]) -> list[dict[str, Any]]:
-    """Return the view in which entities of one document with the same type and name are one.
+    """Merge the entities of a document and variant that have the same type and name.
 
-    Names are compared casefolded; an entity without a name stays alone. The first non-empty value
-    of a property wins, lists are united, other values of a property are kept under ``conflicts``,
-    and ``indices`` names the entities that were merged. Scores use the raw list unless they say
-    otherwise.
+    Names and types are compared casefolded; an entity without a name is never merged. The first
+    non-empty value of a property is kept, lists are united, and other values go to ``conflicts``.
+    ``indices`` lists the positions of the merged entities. Most scores use the raw list instead.
     """
     merged: dict[tuple, dict[str, Any]] = {}
     for entity in entities:
@@ -100,14 +98,11 @@ def deduplicated(entities: Sequence[Entity]) -> list[dict[str, Any]]:
 
 
 def _merge_key(entity: Entity) -> tuple:
-    """Return what equal entities share; one without a name is equal to itself alone."""
-    name = normalise(entity.name, casefold=True) if entity.name else ("", entity.index)
-    return (
-        entity.doc,
-        entity.variant,
-        normalise(entity.type, casefold=True),
-        name or ("", entity.index),
-    )
+    """Return the key of equal entities; the key of an entity without a name is unique."""
+    entity_type = normalise(entity.type, casefold=True)
+    name = normalise(entity.name or "", casefold=True)
+    unnamed = ("", entity.index)
+    return entity.doc, entity.variant, entity_type, name or unnamed
 
 
 def _empty_row(entity: Entity) -> dict[str, Any]:
@@ -123,6 +118,7 @@ def _empty_row(entity: Entity) -> dict[str, Any]:
 
 
 def _merge(row: dict[str, Any], prop: str, value: Any) -> None:
+    """Add the value of a property to the row of a merged entity."""
     if not is_filled(value):
         row["properties"].setdefault(prop, value)
         return
@@ -139,6 +135,7 @@ def _merge(row: dict[str, Any], prop: str, value: Any) -> None:
 
 
 def _strings(value: Any) -> Iterator[str]:
+    """Yield the values of nested lists and dictionaries as strings, without nulls."""
     if value is None:
         return
     if isinstance(value, dict):

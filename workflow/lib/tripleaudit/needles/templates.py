@@ -1,8 +1,8 @@
 """Needles without a language model: paragraphs from word lists, for tests and demos.
 
-A model invents better needles, because they fit the document's topic. These ones are clear instead:
-an unusual name, a paragraph of 40 to 120 words in plain prose, and six keywords that stand in it
-word for word. Studies that use them say so in every needle (``generator.model`` is ``templates``).
+Needles that a model invents are better, because they fit the topic of the document. A template
+gives an unusual name, a paragraph of 40 to 120 words, and six keywords that occur in the paragraph
+word for word. Every such needle is marked: its ``generator.model`` is ``templates``.
 """
 
 import functools
@@ -20,6 +20,7 @@ from tripleaudit.needles.needle_check import problem
 from tripleaudit.needles.plan import NeedleSettings
 
 READS = ("data/needles.yaml",)
+MAX_CANDIDATES = 100  # per requested needle; candidates that break the plan are dropped
 
 
 @functools.cache
@@ -33,9 +34,9 @@ def template_needles(
     """Return ``count`` valid needles of type ``kind`` for a document.
 
     Args:
-        document: its identifier decides the result, with ``kind`` and the plan's seed; no name
-            occurs in its text.
-        plan: what every needle must have; a template gives at most six keywords and about 65 words.
+        document: no name of a needle occurs in its text. The random numbers are seeded by its
+            identifier, ``kind`` and the seed of the plan.
+        plan: requirements; a template gives at most six keywords and about 65 words.
         taken: needles of the document that the new ones must differ from.
 
     Raises:
@@ -44,7 +45,7 @@ def template_needles(
     rng = random.Random(f"{plan.seed}:{document.id}:{kind}")
     needles: list[Needle] = []
     origin = {"model": "templates", "seed": plan.seed}
-    for _ in range(100 * count):
+    for _ in range(MAX_CANDIDATES * count):
         if len(needles) == count:
             break
         paragraph, name, description, slots = _candidate(rng, kind)
@@ -70,6 +71,7 @@ def template_needles(
 
 
 def _candidate(rng: random.Random, kind: str) -> tuple[str, str, str, tuple[str, ...]]:
+    """Return paragraph, name, description and keywords of a random needle."""
     words = _words()
     shape = words["types"].get(kind, words["types"]["Thing"])
     name = shape["name"].format(w=_word(rng), v=_word(rng), given=rng.choice(words["given"]))
@@ -89,6 +91,7 @@ def _candidate(rng: random.Random, kind: str) -> tuple[str, str, str, tuple[str,
 
 
 def _word(rng: random.Random) -> str:
+    """Return an invented word of two syllables."""
     words = _words()
     syllables = [rng.choice(words["onsets"]) + rng.choice(words["nuclei"]) for _ in range(2)]
     word = "".join(syllables) + rng.choice(words["codas"])

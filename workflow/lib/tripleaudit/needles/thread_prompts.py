@@ -1,4 +1,4 @@
-"""The prompts of a thread about a document, whichever they are: for entities or for triples."""
+"""Prompts of a conversation (thread) about a document, for entities or for triples."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -8,7 +8,13 @@ from tripleaudit.llm.prompts import Prompt
 
 
 class Prompts(NamedTuple):
-    """The three prompts of a thread; ``first`` opens it and shows a piece."""
+    """The three prompts of a thread.
+
+    Attributes:
+        first: two messages: the system message, and the one that shows a piece of the document.
+        more: asks for results that are still missing.
+        remind: asks again after an answer that cannot be read.
+    """
 
     first: Prompt
     more: Prompt
@@ -18,20 +24,21 @@ class Prompts(NamedTuple):
         """Return the messages of a thread.
 
         Args:
-            reading: how answers are read, as :class:`.Talk` has it.
+            opening: values for the placeholders of ``first``, except the piece and its number.
+            reading: the arguments of :class:`.Talk` for reading answers (``parse``, ...).
         """
+        system_message = self.first.render(**opening, part="", parts="", text="")[0]
 
-        def first(number: int, part: Any, parts: Any, text: str) -> str:
-            return self.first.render(**opening, part=part, parts=parts, text=text)[number][
-                "content"
-            ]
+        def show(index: int, total: int, text: str) -> str:
+            messages = self.first.render(**opening, part=index + 1, parts=total, text=text)
+            return messages[1]["content"]
+
+        def more(index: int, total: int) -> str:
+            return self.more.render(part=index + 1, parts=total)[-1]["content"]
+
+        def remind(notes: str) -> str:
+            return self.remind.render(problem=notes or "no JSON was found")[-1]["content"]
 
         return Talk(
-            opening=first(0, "", "", ""),
-            show=lambda index, total, text: first(1, index + 1, total, text),
-            more=lambda index, total: self.more.render(part=index + 1, parts=total)[-1]["content"],
-            remind=lambda notes: self.remind.render(problem=notes or "no JSON was found")[-1][
-                "content"
-            ],
-            **reading,
+            opening=system_message["content"], show=show, more=more, remind=remind, **reading
         )
