@@ -132,7 +132,7 @@ def test_a_layer_is_learnt_in_20_epochs_of_batches_of_64_or_as_much_as_300_of_th
     kinds = ["a" if value > 0 else "b" for value in states[:, 0].tolist()]
     spans = [Span(at, at + 1, " ", kind) for at, kind in enumerate(kinds)]
     places = [(at, at + 1) for at in range(entities)]
-    monkeypatch.setattr(type_learning, "_states", lambda *_: [(text, places, states)])
+    monkeypatch.setattr(type_learning, "_encode_entities", lambda *_: [(text, places, states)])
     learn_types(
         model,
         [Sentence("s", text, tuple(Triple(span, "C", span) for span in spans))],
@@ -160,7 +160,9 @@ def test_the_states_of_an_entity_are_those_of_its_first_and_last_token_longest_t
         for s in sentences
     }
     found = list(
-        type_learning._states(model, {text: places for text, places in wanted.items() if places}, 2)
+        type_learning._encode_entities(
+            model, {text: places for text, places in wanted.items() if places}, 2
+        )
     )
     texts = [text for text, _, _ in found]
     assert texts == sorted(
@@ -199,7 +201,7 @@ def test_one_of_two_types_of_a_span_is_the_first_and_a_share_has_four_digits(
             for each, places in wanted.items()
         ]
 
-    monkeypatch.setattr(type_learning, "_states", equal)
+    monkeypatch.setattr(type_learning, "_encode_entities", equal)
     facts = learn_types(model, [Sentence("s", text, tuple(triples))], batch_size=1, seed=0)
     assert asked == [{text: [(0, 3), (4, 8), (9, 14)]}]
     assert facts == {"entities": 3, "types": 2, "accuracy": 0.6667}
