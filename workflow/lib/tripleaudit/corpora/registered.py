@@ -31,12 +31,14 @@ def read_registered(
     Args:
         raw_root: folder with the raw files under their registered names.
         occurrence: see :func:`tripleaudit.corpora.read_corpus`.
-        limit_each: keep only the first sentences of each file, as variants of a limited test set
-            lie.
+        limit: maximum number of sentences in the result.
+        limit_each: maximum number of sentences read from each raw file, for test sets whose
+            variants are files of their own.
         lower: lower-case and strip accents (:func:`~tripleaudit.corpora.corpus.uncased`).
-        only, some_absent: keep the sentences of these relations alone, before any limit
-            (:func:`~tripleaudit.corpora.corpus.of_relations`). The note ``of_other_relations``
-            counts the others.
+        only: keep only sentences of these relations; the filter runs before any limit
+            (:func:`~tripleaudit.corpora.corpus.of_relations`). The note ``of_other_relations`` of
+            the report counts the others.
+        some_absent: accept relations in ``only`` that no triple has.
 
     Raises:
         UserError: unknown corpus or split, or a relation that no triple has; a file is missing, has
@@ -47,12 +49,11 @@ def read_registered(
         check_raw_file(file, file.below(raw_root))
 
     def read(file: str) -> Iterable[RawSentence]:
-        found = read_raw(
-            Path(raw_root) / file, registry.raw_file(file).format or "auto", occurrence=occurrence
-        )
+        file_format = registry.raw_file(file).format or "auto"
+        sentences = read_raw(Path(raw_root) / file, file_format, occurrence=occurrence)
         if limit_each is None:
-            return found
-        return islice(of_relations(found, only, file, some_absent=True), limit_each)
+            return sentences
+        return islice(of_relations(sentences, only, file, some_absent=True), limit_each)
 
     if entry.zero:
         members = _with_zero(entry, entry.zero, split, read)
@@ -63,15 +64,15 @@ def read_registered(
     formats = dict.fromkeys(file.format for file in entry.raw_files(split) if file.format)
     source = f"{name}/{split}"
     kept = of_relations(members, only, source, some_absent)
-    chosen = map(uncased, kept[:limit]) if lower else kept[:limit]
-    found = build_corpus(chosen, source=source, format="+".join(formats), occurrence=occurrence)
+    limited = map(uncased, kept[:limit]) if lower else kept[:limit]
+    corpus = build_corpus(limited, source=source, format="+".join(formats), occurrence=occurrence)
     if only:
-        found.report.notes["of_other_relations"] = len(members) - len(kept)
-    return found
+        corpus.report.notes["of_other_relations"] = len(members) - len(kept)
+    return corpus
 
 
 def check_raw_file(file: RawFile, path: Path) -> None:
-    """Validate a raw file by its hash, else by its numbers of sentences and triples.
+    """Validate a raw file by its hash or, if none is registered, by its sentence and triple counts.
 
     Raises:
         UserError: the file is missing or is not the registered one.
@@ -95,15 +96,14 @@ def check_raw_file(file: RawFile, path: Path) -> None:
 
 
 def _whole(plan: Split, read: Callable[[str], Iterable[RawSentence]]) -> list[RawSentence]:
+    """Return the sentences of a split that consists of whole files."""
     left_out = {sentence.text for file in plan.without for sentence in read(file)}
     members = []
     for file in plan.files:
         drop = plan.drop.get(file, ())
-        members += [
-            s
-            for number, s in enumerate(read(file))
-            if number not in drop and s.text not in left_out
-        ]
+        for number, sentence in enumerate(read(file)):
+            if number not in drop and sentence.text not in left_out:
+                members.append(sentence)
     return members
 
 
@@ -112,36 +112,34 @@ def _with_zero(
 ) -> list[RawSentence]:
     """Return a split followed by its share of the raw corpus's zero-triple sentences."""
     positive = {name: _whole(plan, read) for name, plan in entry.whole.items()}
-    texts = (sentence.text for members in positive.values() for sentence in members)
-    found = find_zero(texts, (sentence for file in zero.files for sentence in read(file)))
-    sizes = fitting_sizes(
-        len(found), zero.sizes, zero.least, f"{entry.name} ({', '.join(zero.files)})"
-    )
-    chosen = deal(found, sizes, zero.seed)[split]
-    added = [
-        RawSentence(
-            f"zero-{number}", item.text.lower() if zero.lower else item.text, [], item.where
-        )
-        for number, item in enumerate(chosen)
-    ]
+    positive_texts = (sentence.text for members in positive.values() for sentence in members)
+    raw = (sentence for file in zero.files for sentence in read(file))
+    candidates = find_zero(positive_texts, raw)
+    where = f"{entry.name} ({', '.join(zero.files)})"
+    sizes = fitting_sizes(len(candidates), zero.sizes, zero.least, where)
+    added = []
+    for number, sentence in enumerate(deal(candidates, sizes, zero.seed)[split]):
+        text = sentence.text.lower() if zero.lower else sentence.text
+        added.append(RawSentence(f"zero-{number}", text, [], sentence.where))
     return positive[split] + added
 
 
 def _divide(
     plan: Division, read: Callable[[str], Iterable[RawSentence]], raw_root: Path
 ) -> dict[str, list[RawSentence]]:
+    """Divide the sentences of a corpus into splits, by the ids of other files or at random."""
     members = [sentence for file in plan.files for sentence in read(file)]
     if plan.like:
-        examples = {
-            part: [s for file in files for s in read(file)] for part, files in plan.like.items()
-        }
+        examples = {}
+        for part, files in plan.like.items():
+            examples[part] = [sentence for file in files for sentence in read(file)]
         return split_like(members, examples, plan.seed)
-    have = {sentence.text for sentence in members}
+    texts_with_triples = {sentence.text for sentence in members}
     for file in plan.zero_texts:
         texts = dict.fromkeys(load_json(raw_root / file))
         members += [
             RawSentence(f"zero-{number}", text, [], f"{raw_root / file} item {number + 1}")
             for number, text in enumerate(texts)
-            if text not in have
+            if text not in texts_with_triples
         ]
     return split_corpus(members, plan.parts, plan.seed)
