@@ -13,8 +13,9 @@ from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import explain_read_errors, json_explained, open_text
 
 OLD_EXCEL: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_ENOUGH = 1 << 16  # characters that hold the first object of most files
-_SPACE, _BEGIN = re.compile(r"\s*"), re.compile(r"\s*\[?\s*")
+FIRST_OBJECT_CHARACTERS = 1 << 16  # enough for the first object of most files
+_SPACE = re.compile(r"\s*")
+_LIST_START = re.compile(r"\s*\[?\s*")
 
 
 def first_character(path: str | Path) -> str:
@@ -27,6 +28,7 @@ def first_character(path: str | Path) -> str:
 
 
 def _first_bytes(path: Path, size: int) -> bytes:
+    """Return the first bytes of a file; empty if there is no such file."""
     if not path.is_file():
         return b""
     with explain_read_errors(path), path.open("rb") as stream:
@@ -34,7 +36,7 @@ def _first_bytes(path: Path, size: int) -> bytes:
 
 
 def is_parquet(path: Path) -> bool:
-    """Whether a file begins like Parquet."""
+    """Return whether a file starts with the signature of Parquet."""
     return _first_bytes(path, 4) == b"PAR1"
 
 
@@ -78,12 +80,9 @@ def check_archive(path: Path) -> None:
             excel = "xl/workbook.xml" in archive.namelist()
     elif not excel:
         return
-    what = (
-        "a table of Excel; save it as CSV (UTF-8)"
-        if excel
-        else "an archive; unpack it and name one of its files"
-    )
-    raise UserError(f"{path}: this is {what}")
+    if excel:
+        raise UserError(f"{path}: this is a table of Excel; save it as CSV (UTF-8)")
+    raise UserError(f"{path}: this is an archive; unpack it and name one of its files")
 
 
 def load_json(path: str | Path) -> Any:
@@ -98,7 +97,7 @@ def unique_keys(path: str | Path) -> Callable[[list[tuple[str, Any]]], dict[str,
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
         if len(value) != len(pairs):
-            (key, _), *_ = Counter(key for key, _ in pairs).most_common()
+            [(key, _)] = Counter(key for key, _ in pairs).most_common(1)
             raise UserError(f"{path}: the key {key[:60]!r} occurs twice in one object")
         return value
 
@@ -108,26 +107,32 @@ def unique_keys(path: str | Path) -> Callable[[list[tuple[str, Any]]], dict[str,
 def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield ``(where, object)`` of a JSON list, or of concatenated objects such as JSON lines.
 
-    ``where`` is ``FILE item N`` or ``FILE line N``, counted from 1. Anything that is no object is
-    refused.
+    ``where`` is ``FILE item N`` or ``FILE line N``, counted from 1.
+
+    Raises:
+        UserError: a value is not an object.
     """
     first = first_character(path)
-    if first == "[":
-        found = (
-            (f"{path} item {number}", value) for number, value in enumerate(load_json(path), 1)
-        )
-    else:
-        found = _values(path)
-    for where, value in found if first else ():
+    if not first:
+        return
+    values = _list_items(path) if first == "[" else _values(path)
+    for where, value in values:
         if not isinstance(value, dict):
             raise UserError(f"{where}: expected an object, got {shown(value)}")
         yield where, value
 
 
-def _values(path: str | Path) -> Iterator[tuple[str, Any]]:
-    """Yield ``(where, value)`` of JSON values one after the other, line by line.
+def _list_items(path: str | Path) -> Iterator[tuple[str, Any]]:
+    """Yield ``(where, value)`` of the items of a JSON list."""
+    for number, value in enumerate(load_json(path), 1):
+        yield f"{path} item {number}", value
 
-    From a line on that is not one whole value, the rest of the file is decoded as one text.
+
+def _values(path: str | Path) -> Iterator[tuple[str, Any]]:
+    """Yield ``(where, value)`` of concatenated JSON values.
+
+    The file is read line by line. Once a line is not a complete value, the rest of the file is
+    decoded as one text.
     """
     decoder = json.JSONDecoder(object_pairs_hook=unique_keys(path))
     name = str(path)
@@ -147,22 +152,23 @@ def _values_of_text(
     path: str | Path, decoder: json.JSONDecoder, text: str, number: int
 ) -> Iterator[tuple[str, Any]]:
     """Yield ``(where, value)`` of the JSON values in a text that begins on a numbered line."""
-    line, last = number, 0
-    while (position := _SPACE.match(text, last).end()) < len(text):  # type: ignore[union-attr]  # it matches nothing, too
-        line += text.count("\n", last, position)
+    line = number
+    end = 0  # of the previous value
+    while (start := _SPACE.match(text, end).end()) < len(text):  # type: ignore[union-attr]  # it also matches nothing
+        line += text.count("\n", end, start)
         with json_explained(path, number):
-            value, last = decoder.raw_decode(text, position)
+            value, end = decoder.raw_decode(text, start)
         yield f"{path} line {line}", value
-        line += text.count("\n", position, last)
+        line += text.count("\n", start, end)
 
 
 def first_object(path: Path) -> Any:
     """Return the first JSON value, None for an empty list; reads only the start of large files."""
     text = ""
     with open_text(path) as stream:
-        for size in (_ENOUGH, -1):
+        for size in (FIRST_OBJECT_CHARACTERS, -1):  # -1: the rest of the file
             text += stream.read(size)
-            start = _BEGIN.match(text).end()  # type: ignore[union-attr]  # it matches nothing, too
+            start = _LIST_START.match(text).end()  # type: ignore[union-attr]  # it also matches nothing
             if text[start : start + 1] == "]":
                 return None
             try:
@@ -199,6 +205,6 @@ def items(value: dict[str, Any], key: str, kind: type, where: str) -> list[Any]:
 
 
 def shown(value: Any) -> str:
-    """Return a value as a message shows it."""
+    """Return a value as JSON of at most 80 characters, for messages."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 80 else f"{text[:77]}..."
