@@ -1,4 +1,4 @@
-"""Requests, tokens and money of work that has not been done; nothing is sent."""
+"""Estimates of the requests, tokens and money that planned work needs; nothing is sent."""
 
 import json
 from collections.abc import Callable, Generator, Iterable, Mapping
@@ -17,10 +17,15 @@ class Estimate:
     """Requests, tokens and money of what is still to be sent.
 
     Attributes:
-        total, cached, to_pay: distinct requests: all, stored ones, and the rest. prompt_tokens:
-        about how many tokens the rest sends (four bytes a token). completion_tokens: about how many
-        come back, by the mean of the stored answers; the limit without any. completion_limit: most
-        tokens that can come back. cost, cost_limit: money for about, and for at most, these tokens.
+        total: distinct requests.
+        cached: requests with a stored answer, which cost nothing.
+        to_pay: the other requests; all following attributes refer to them.
+        prompt_tokens: expected tokens sent (four bytes per token).
+        completion_tokens: expected tokens received, from the mean of the stored answers; equal to
+            ``completion_limit`` if no answer is stored.
+        completion_limit: maximum number of tokens received.
+        cost: money for the expected tokens.
+        cost_limit: money for the maximum number of tokens.
     """
 
     total: int = 0
@@ -53,17 +58,19 @@ def estimate(client: "Client", requests: Iterable[Request]) -> Estimate:
             continue
         to_pay += 1
         prompt += sum(tokens_about(item["content"]) for item in request.messages)
-        prompt += (
-            tokens_about(json.dumps(request.schema))
-            if "schema" in request.canonical(endpoint)
-            else 0
-        )
+        if "schema" in request.canonical(endpoint):
+            prompt += tokens_about(json.dumps(request.schema))
         limit += longest_answer(client, request)
-    about = min(limit, round(to_pay * completion / cached)) if cached else limit
-    prices = endpoint.prices
-    cost = prices.cost(prompt, about)
+    expected = min(limit, round(to_pay * completion / cached)) if cached else limit
     return Estimate(
-        len(seen), cached, to_pay, prompt, about, limit, cost, prices.cost(prompt, limit)
+        total=len(seen),
+        cached=cached,
+        to_pay=to_pay,
+        prompt_tokens=prompt,
+        completion_tokens=expected,
+        completion_limit=limit,
+        cost=endpoint.prices.cost(prompt, expected),
+        cost_limit=endpoint.prices.cost(prompt, limit),
     )
 
 
@@ -91,14 +98,14 @@ def longest_entity(filler: str) -> Any:
 
 @dataclass
 class DryRun:
-    """Driver that counts requests, with answers from the cache or of the maximum length.
+    """Driver that counts requests; answers come from the cache or have the maximum length.
 
     Conversations run as they would with a model that always uses its token limit, so the estimate
     is an upper bound.
 
     Attributes:
         answer_of: returns the JSON value of an answer that contains a given text.
-        repeat: number of requests that each request that is not stored counts as.
+        repeat: factor by which requests without a stored answer are counted.
         estimate: requests, tokens and money so far.
     """
 
@@ -132,6 +139,6 @@ class DryRun:
             cost=cost,
             cost_limit=cost,
         )
-        words = max(1, limit * 3 // 2)
+        words = max(1, limit * 3 // 2)  # more words than tokens, so that the answer fills the limit
         text = json.dumps(self.answer_of("x " * words))
         return Answer(text, "ok", "stop", Usage(prompt_tokens, limit))

@@ -1,11 +1,12 @@
 """Documents as units, and pieces of them for a model (MINEA, sections 4.1 and 5.2.1).
 
-A unit is a paragraph or a sentence with the blanks behind it, so that the joined units are the
-document. An inserted needle is a unit, too: it is never divided, and leaving it out gives back the
-document. The method leaves the way of splitting open (section 4.1: "text splitting"); the order
-paragraph end, sentence end, blank is this project's choice.
+A unit is a paragraph or a sentence with the white space after it, so the joined units are the
+document. An inserted needle is also a unit: it is never divided, and the document without it is the
+original. The paper does not specify how to split (section 4.1: "text splitting"); this project
+prefers paragraph ends, then sentence ends, then white space.
 """
 
+import itertools
 import re
 from collections import deque
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ _ABBREVIATION = re.compile(
     r"(?:\b(?:al|approx|cf|Co|Corp|Dr|ed|eds|e\.g|Eq|Eqs|etc|Fig|Figs|i\.e|Inc|Jr|Ltd|Mr|Mrs|Ms|No|Nos|Prof|Ref|Refs"
     r"|resp|Sr|St|vs|vol)|\b[A-Z])\.$"
 )
-_ABBREVIATION_CHARACTERS = 8  # before a full stop, in which an abbreviation is looked for
+_ABBREVIATION_CHARACTERS = 8  # searched for an abbreviation before a full stop
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})(.*)")
 _LIST_LINE = re.compile(r"[ \t]*(?:[-*+•‣·]|\(?\d{1,3}[.)]|\(?[a-z][.)])[ \t]+\S")
 _TABLE_LINE = re.compile(r"[^\t|]*(?:\||\t)[^\t|]*(?:\||\t)")
@@ -38,8 +39,8 @@ class Unit:
     """A part of a document.
 
     Attributes:
-        text: with the blanks behind it.
-        needle: identifier of the needle that the unit is, empty for the document's own text.
+        text: includes the white space after it.
+        needle: identifier if the unit is a needle; empty for text of the document.
     """
 
     __pydantic_config__ = CLOSED
@@ -78,9 +79,9 @@ def has_open_fence(text: str) -> bool:
 
 
 def is_prose(paragraph: str) -> bool:
-    """Return whether a paragraph is neither a heading nor holds one, code, a list or a table.
+    """Return whether a paragraph is prose: no heading, code, list or table, and contains none.
 
-    A short line of its own without a mark at its end is a heading.
+    A single short line without punctuation at its end counts as a heading.
     """
     lines = paragraph.strip("\r\n").splitlines()
     if any(
@@ -108,9 +109,11 @@ def _continues(paragraph: str, part: str) -> bool:
 
 
 def _open_fence(part: str, fence: str) -> str:
-    """Return the marks of the code fence that is open behind a part, empty for none.
+    """Return the marks of the code fence that is still open after a part, empty for none.
 
-    A fence is closed by one of the same mark, at least as long, with nothing behind it.
+    Args:
+        fence: marks of the fence that is open before the part. A fence of the same character, at
+            least as long and alone on its line, closes it.
     """
     for line in part.splitlines():
         match = _FENCE.fullmatch(line)
@@ -126,6 +129,7 @@ def _open_fence(part: str, fence: str) -> str:
 
 
 def _sentence_ends(text: str) -> list[int]:
+    """Return the offsets after each sentence and its white space."""
     ends = []
     for match in _SENTENCE_END.finditer(text):
         before = text[max(0, match.start() - _ABBREVIATION_CHARACTERS) : match.start() + 1]
@@ -135,45 +139,46 @@ def _sentence_ends(text: str) -> list[int]:
 
 
 def _cut(text: str, ends: Sequence[int]) -> list[str]:
-    offsets = [0, *(end for end in ends if end < len(text)), len(text)]
-    return [
-        text[start:end] for start, end in zip(offsets, offsets[1:], strict=False) if end > start
-    ]
+    """Return the non-empty parts of a text that end at increasing offsets."""
+    inner_ends = [end for end in ends if end < len(text)]
+    spans = itertools.pairwise([0, *inner_ends, len(text)])
+    return [text[start:end] for start, end in spans if end > start]
 
 
 def pieces(units: Sequence[Unit], limit: int) -> list[list[Unit]]:
-    """Return runs of units of at most ``limit`` characters; longer needles stand alone.
+    """Return consecutive units in pieces of at most ``limit`` characters.
 
-    A piece ends behind a unit if it is at least half full there, else within the next unit: at a
-    sentence end, at a blank, or anywhere.
+    A piece ends after a unit if it is at least half full there. Otherwise the next unit is divided:
+    at a sentence end, else at white space, else (in an empty piece) anywhere. Needles are never
+    divided; a needle longer than ``limit`` is a piece of its own.
     """
-    runs: list[list[Unit]] = []
-    run: list[Unit] = []
-    size = 0
+    full_pieces: list[list[Unit]] = []
+    piece: list[Unit] = []
+    size = 0  # characters in the current piece
     waiting = deque(units)
     while waiting:
         unit = waiting.popleft()
         room = limit - size
         if len(unit.text) > room and not unit.needle and size < limit / 2:
-            head, tail = _divide(unit.text, room, may_cut_words=not run)
+            head, tail = _divide(unit.text, room, may_cut_words=not piece)
             if head:
                 waiting.appendleft(Unit(tail))
                 unit = Unit(head)
-        if len(unit.text) > room and run:
-            runs.append(run)
-            run = []
+        if len(unit.text) > room and piece:
+            full_pieces.append(piece)
+            piece = []
             size = 0
             waiting.appendleft(unit)
             continue
-        run.append(unit)
+        piece.append(unit)
         size += len(unit.text)
-    return [*runs, run] if run else runs
+    return [*full_pieces, piece] if piece else full_pieces
 
 
 def _divide(text: str, room: int, may_cut_words: bool) -> tuple[str, str]:
-    """Return a text's start of at most ``room`` characters and its rest.
+    """Divide a text into a head of at most ``room`` characters and the rest.
 
-    Without an end of a sentence or word: nothing, and the text.
+    The head is empty if no sentence or word ends within ``room`` and words may not be cut.
     """
     sentence_ends = [end for end in _sentence_ends(text) if end <= room]
     blank_ends = [match.end() for match in _BLANKS.finditer(text) if match.end() <= room]
@@ -181,20 +186,21 @@ def _divide(text: str, room: int, may_cut_words: bool) -> tuple[str, str]:
     if ends:
         end = ends[-1]
     elif may_cut_words:
-        end = room + 1 if text[room - 1 : room + 1] == "\r\n" else room
+        cuts_newline = text[room - 1 : room + 1] == "\r\n"
+        end = room + 1 if cuts_newline else room
     else:
         end = 0
     return text[:end], text[end:]
 
 
 def split_evenly(text: str, count: int) -> list[str]:
-    """Return ``count`` parts of similar length.
+    """Split a text into ``count`` parts of similar length.
 
-    A paragraph end within a quarter of a part's length of the even cut wins, then a sentence end,
-    then the nearest blank.
+    Each cut is the paragraph end nearest to the even cut, if it is within a quarter of a part's
+    length; else such a sentence end; else the nearest white space.
 
     Raises:
-        UserError: the text has too few blanks for so many parts.
+        UserError: the text has too little white space for so many parts.
     """
     width = len(text) / count
     paragraph_ends = [match.end() for match in _PARAGRAPH_END.finditer(text)]
@@ -202,13 +208,16 @@ def split_evenly(text: str, count: int) -> list[str]:
     cuts: list[int] = []
     for number in range(1, count):
         target = number * width
-        candidates = [end for end in blank_ends if (cuts[-1] if cuts else 0) < end < len(text)]
+        previous_cut = cuts[-1] if cuts else 0
+        candidates = [end for end in blank_ends if previous_cut < end < len(text)]
         if not candidates:
             raise UserError(
                 f"a text of {len(text)} characters cannot be split into {count} parts at blanks"
             )
-        for better in (paragraph_ends, _sentence_ends(text)):
-            near = [end for end in better if end in candidates and abs(end - target) <= width / 4]
+        for preferred in (paragraph_ends, _sentence_ends(text)):
+            near = [
+                end for end in preferred if end in candidates and abs(end - target) <= width / 4
+            ]
             if near:
                 candidates = near
                 break
