@@ -1,4 +1,4 @@
-"""The tables about other test sets than the original one (rte-generalization, tables 3 to 5)."""
+"""Tables of scores on other test sets than the original one (rte-generalization, tables 3 to 5)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,7 +31,7 @@ CHANGE_NOTE = "+EN: trained with Entity Noising; in parentheses the change again
 
 
 def rearranged(study: TableInputs) -> Table:
-    """Each extractor is trained and tested on either split."""
+    """Build the table of extractors trained and tested on the original and the rearranged split."""
     columns = concat_columns(
         [
             score_columns("Original", with_strata=True),
@@ -43,30 +43,32 @@ def rearranged(study: TableInputs) -> Table:
 
 
 def augmented(study: TableInputs) -> Table:
-    """Trained on the original split, tested on its augmented test set."""
+    """Build the table of extractors trained on the original split, tested on the augmented set."""
     caption = "Results (%) on the augmented test sets, trained on the original split."
     return strata_table(study, caption, score_columns(), reported.in_rte(5), "augmented")
 
 
 def sifted(study: TableInputs) -> Table:
-    """One row for each extractor, protocol and noise setting; columns are grouped by corpus.
+    """Build the table of sifted splits: rows per extractor, protocol and noise, columns per corpus.
 
-    Rows with noising carry the change against the row without; the paper prints these rows only,
-    and of the others those of the original split.
+    Rows with Entity Noising show the change from the row without it. The paper prints the rows with
+    noising; of the rows without, it prints only those of the original split.
     """
-    found = {run.protocol for run in study.scores.runs if run.protocol.startswith("sift-")}
-    protocols = labels.ordered({"original", *found}, labels.protocol_order())
-    wide = runs_of_rows(extractor_rows(study, sorted(found)))
+    sifted_protocols = {
+        run.protocol for run in study.scores.runs if run.protocol.startswith("sift-")
+    }
+    protocols = labels.ordered({"original", *sifted_protocols}, labels.protocol_order())
+    sifted_runs = runs_of_rows(extractor_rows(study, sorted(sifted_protocols)))
     columns = concat_columns(
         score_columns(labels.corpus(corpus), with_strata=True, only_f1=True, corpus=corpus)
-        for corpus in dict.fromkeys(run.corpus for run in wide)
+        for corpus in dict.fromkeys(run.corpus for run in sifted_runs)
     )
-    rows = row_frame(_sifted_rows(study, wide, protocols))
-    more = [STRATA_NOTE]
+    rows = row_frame(_sifted_rows(study, sifted_runs, protocols))
+    notes = [STRATA_NOTE]
     if (rows["noise"] == "noising").any():
-        more.append(CHANGE_NOTE)
+        notes.append(CHANGE_NOTE)
     if len(rows) > 1:
-        more.append("The mark for the winner compares all methods on one data set.")
+        notes.append("The mark for the winner compares all methods on one data set.")
     frame = score_frame(
         study,
         rows,
@@ -76,14 +78,14 @@ def sifted(study: TableInputs) -> Table:
         change=partial(_with_change, study),
     )
     caption = "F1 and type F1 (%) on the original and the overlap-sifted data sets."
-    more += row_notes(study, runs_of_rows(rows), *protocols)
-    return score_table(study, caption, frame, *more)
+    notes += row_notes(study, runs_of_rows(rows), *protocols)
+    return score_table(study, caption, frame, *notes)
 
 
 def _sifted_rows(
     study: TableInputs, runs: Sequence[RunKey], protocols: Sequence[str]
 ) -> list[dict[str, str]]:
-    """Return a row for each extractor, protocol and noise setting of some runs."""
+    """Return a row for each extractor, protocol and noise setting; the columns add the corpus."""
     rows = []
     for extractor in dict.fromkeys(run.extractor for run in runs):
         noises = dict.fromkeys(run.noise for run in runs if run.extractor == extractor)
@@ -97,12 +99,12 @@ def _sifted_rows(
 
 
 def _reported(keys: Keys) -> str | None:
-    """Rows without noising are printed for the original split alone, in table 3."""
+    """Return the printed value: with noising from table 4, without (original split) from table 3."""
     return reported.in_rte(4 if keys["noise"] == "noising" else 3)(keys)
 
 
 def _with_change(study: TableInputs, keys: Keys, cell: Cell) -> Cell:
-    """Add to a cell with Entity Noising the difference to the training without."""
+    """Add the change from the training without Entity Noising to a cell with it."""
     run, stratum = run_of(keys), keys["stratum"]
     if run.noise == "none":
         return cell
@@ -119,7 +121,7 @@ def _with_change(study: TableInputs, keys: Keys, cell: Cell) -> Cell:
         model = study.scores.as_in_paper(run).extractor
         variant = "entity noising minus baseline"
         paper = reported.rte(4, run.corpus, run.protocol, metric, model=model, variant=variant)
-    # the change rests on both trainings
+    # The change depends on both trainings, so its mark replaces that of the cell.
     return replace(cell, change=change.value, reported_change=paper, mark=change.mark or cell.mark)
 
 
