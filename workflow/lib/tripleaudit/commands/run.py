@@ -10,28 +10,38 @@ from pathlib import Path
 from typing import Any
 
 FAILED_SYSTEMS = 3
-"""Exit code of a study that was made but in which a system has no scores, such as one whose
-budget was used up.
+"""Exit code of a finished study in which a system has no scores, for example because its budget was
+used up.
 """
 HELP = "run a study and write results/<study>/report.html"
-PLACED = ("-c", "--cores", "-j", "--jobs", "--profile", "--workflow-profile", "-e", "--executor")
-PROFILES = ("--workflow-profile", "--profile")
-ELSEWHERE = {
+# Options of Snakemake. Names of the form ..._FLAGS are compared with `_flags` and have no dashes.
+# Without any of these options, all cores are used.
+PARALLELISM_OPTIONS = (
+    "-c", "--cores", "-j", "--jobs", "--profile", "--workflow-profile", "-e", "--executor",
+)  # fmt: skip
+PROFILE_OPTIONS = ("--workflow-profile", "--profile")
+EXECUTOR_OPTIONS = ("-e", "--executor")
+DIRECTORY_OPTIONS = ("-d", "--directory")
+# Jobs run in environments of their own, so installed packages do not matter.
+ENVIRONMENT_FLAGS = {
     "sdm",
     "software-deployment-method",
     "use-conda",
     "use-apptainer",
     "use-singularity",
-}  # jobs bring their own
-CHANGING = {"config", "C", "configfile"}
-PLANNING = {"n", "dry-run", "dryrun"}
-DIRECTORY = ("-d", "--directory")
-PLUGINS = (("executor", ("local", "dryrun", "touch")), ("default-storage-provider", ("none",)))
-BROUGHT = ("cluster_generic", "slurm", "s3")  # plugins of the extra `cluster`
+}
+CONFIG_FLAGS = {"config", "C", "configfile"}  # change the configuration of the study
+DRY_RUN_FLAGS = {"n", "dry-run", "dryrun"}
+# Key of a profile -> values that need no plugin; the first one is the default.
+BUILT_IN_PLUGINS = {
+    "executor": ("local", "dryrun", "touch"),
+    "default-storage-provider": ("none",),
+}
+CLUSTER_PLUGINS = ("cluster_generic", "slurm", "s3")  # installed by the extra `cluster`
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the study and what is handed to Snakemake as it is."""
+    """Add the study and the options that are passed to Snakemake unchanged."""
     parser.add_argument(
         "study",
         metavar="STUDY",
@@ -48,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run Snakemake as a process of its own; its exit status is this command's."""
+    """Run Snakemake in a subprocess; return its exit status, or that of a study with failures."""
     from tripleaudit.core import storage
     from tripleaudit.core.errors import UserError, hint
     from tripleaudit.core.shipped import PROJECT, studies, study_file
@@ -60,9 +70,9 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(
             f"{args.study}: no such study; expected a YAML file or the name of a shipped study{close}"
         )
-    if not read_with_repeated(study)[
-        0
-    ]:  # of a file that it cannot read Snakemake says neither name nor line
+    # Checked here because the errors of Snakemake name neither the file nor the line.
+    content, _ = read_with_repeated(study)
+    if not content:
         raise UserError(
             f"{args.study}: is empty; expected the keys of a study ('study: my-study', …)"
         )
@@ -71,16 +81,17 @@ def run(args: argparse.Namespace) -> int:
     _check_installation(study, args.study, options)
     if importlib.util.find_spec("snakemake") is None:
         raise ModuleNotFoundError("the workflow runs on Snakemake", name="snakemake")
-    if not any(option.split("=")[0].startswith(PLACED) for option in options):
+    if not any(option.split("=")[0].startswith(PARALLELISM_OPTIONS) for option in options):
         options = ["--cores", "all", *options]
-    command = [sys.executable, "-P", "-m", "snakemake", "--configfile", str(study)]
-    if not set(_flags(options)) & PLANNING:
+    is_dry_run = not DRY_RUN_FLAGS.isdisjoint(_flags(options))
+    if not is_dry_run:
         storage.check_writable(Path(_directory(options), ".snakemake"))
-    # where profiles find their scripts
+    # Profiles find their scripts by this variable.
     environment = {**os.environ, "TRIPLEAUDIT_PROFILES": str(PROJECT / "workflow" / "profiles")}
     snakefile = str(PROJECT / "workflow" / "Snakefile")
+    command = [sys.executable, "-P", "-m", "snakemake", "--configfile", str(study)]
     status = subprocess.call([*command, "--snakefile", snakefile, *options], env=environment)
-    if status or set(_flags(options)) & PLANNING:
+    if status or is_dry_run:
         return status
     return FAILED_SYSTEMS if _report_failures(study) else 0
 
@@ -90,38 +101,33 @@ def _report_failures(study: Path) -> bool:
     from tripleaudit.core.yaml_files import read_yaml
     from tripleaudit.summary import failures
 
-    found = failures(Path("results") / str(read_yaml(study).get("study", "")))
-    for failure in found:
+    failed_systems = failures(Path("results") / str(read_yaml(study).get("study", "")))
+    for failure in failed_systems:
         print(f"error: {failure}", file=sys.stderr)
-    return bool(found)
+    return bool(failed_systems)
 
 
-def _with_profiles(given: list[str]) -> list[str]:
-    """Return the options with the folders of shipped profiles in place of their names.
+def _with_profiles(arguments: list[str]) -> list[str]:
+    """Replace the names of shipped profiles by their folders.
 
-    An option ``--option=value`` is split in two where needed.
+    Profile and executor options of the form ``--option=value`` are split in two.
     """
     from tripleaudit.core.errors import UserError, hint
     from tripleaudit.core.shipped import PROJECT
 
-    both = tuple(f"{name}=" for name in (*PROFILES, "--executor"))
-    options = [
-        part
-        for option in given
-        for part in (option.split("=", 1) if option.startswith(both) else [option])
-    ]
+    joined = tuple(f"{name}=" for name in (*PROFILE_OPTIONS, "--executor"))
+    options: list[str] = []
+    for argument in arguments:
+        options += argument.split("=", 1) if argument.startswith(joined) else [argument]
     shipped = PROJECT / "workflow" / "profiles"
     for number, (option, value) in enumerate(zip(options, options[1:], strict=False), 1):
-        if (
-            option not in PROFILES
-            or value == "none"
-            or Path(value).exists()
-            or (Path("profiles") / value).exists()
-        ):
+        if option not in PROFILE_OPTIONS or value == "none":
             continue
-        folder = next((one for one in (shipped / value, PROJECT / value) if one.is_dir()), None)
-        if folder is not None:
-            options[number] = str(folder)
+        if Path(value).exists() or (Path("profiles") / value).exists():
+            continue
+        folders = [path for path in (shipped / value, PROJECT / value) if path.is_dir()]
+        if folders:
+            options[number] = str(folders[0])
         elif option == "--workflow-profile":
             names = sorted(path.parent.name for path in shipped.glob("*/config.yaml"))
             raise UserError(f"{option} {value}: no such profile{hint(value, names)}")
@@ -129,46 +135,50 @@ def _with_profiles(given: list[str]) -> list[str]:
 
 
 def _check_plugins(options: list[str]) -> None:
-    """Refuse an executor or a storage whose plugin is not installed.
+    """Reject an executor or a storage whose plugin is not installed.
 
-    Snakemake would print its whole usage.
+    Snakemake itself would print its complete usage instead of the reason.
     """
     from tripleaudit.core.errors import UserError
 
     for option, value in zip(options, options[1:], strict=False):
-        chosen = {"executor": value} if option in ("-e", "--executor") else {}
-        if option in PROFILES:
-            chosen = _settings(Path(value))
-        for key, own in PLUGINS:
-            name = str(chosen.get(key) or own[0]).replace("-", "_")
+        settings: dict[str, Any] = {}
+        if option in EXECUTOR_OPTIONS:
+            settings = {"executor": value}
+        elif option in PROFILE_OPTIONS:
+            settings = _profile_settings(Path(value))
+        for key, built_in in BUILT_IN_PLUGINS.items():
+            name = str(settings.get(key) or built_in[0]).replace("-", "_")
             kind = key.removeprefix("default-").removesuffix("-provider")
-            if (
-                name not in own
-                and importlib.util.find_spec(f"snakemake_{kind}_plugin_{name}") is None
-            ):
-                brings = f"snakemake-{kind}-plugin-{name.replace('_', '-')}"
-                brings = "'tripleaudit[cluster]'" if name in BROUGHT else brings
-                raise UserError(
-                    f"{option} {Path(value).name}: the {kind} {name.replace('_', '-')} is not installed; expected what "
-                    f"this brings: pip install {brings}"
-                )
+            if name in built_in or importlib.util.find_spec(f"snakemake_{kind}_plugin_{name}"):
+                continue
+            public_name = name.replace("_", "-")
+            package = f"snakemake-{kind}-plugin-{public_name}"
+            if name in CLUSTER_PLUGINS:
+                package = "'tripleaudit[cluster]'"
+            raise UserError(
+                f"{option} {Path(value).name}: the {kind} {public_name} is not installed; expected what "
+                f"this brings: pip install {package}"
+            )
 
 
-def _settings(profile: Path) -> dict[str, Any]:
+def _profile_settings(profile: Path) -> dict[str, Any]:
+    """Return the settings of a profile, given as a folder or a file; empty if it has none."""
     from tripleaudit.core.yaml_files import read_yaml
 
     file = profile / "config.yaml" if profile.is_dir() else profile
-    found = read_yaml(file) if file.is_file() else None
-    return found if isinstance(found, dict) else {}
+    settings = read_yaml(file) if file.is_file() else None
+    return settings if isinstance(settings, dict) else {}
 
 
 def _check_installation(study: Path, name: str, options: list[str]) -> None:
-    """Refuse a study whose jobs lack what an extra brings, before anything is fetched.
+    """Reject an invalid study, or one that needs packages that are not installed.
 
-    A plan alone, and single targets, which may need less, are only warned.
+    This runs before anything is downloaded. For a dry run, and for single targets, which may need
+    fewer packages, missing packages only cause a warning.
 
     Raises:
-        UserError: something is missing, or the study cannot run.
+        UserError: a package is missing, or the study cannot run.
     """
     from tripleaudit.core import extras
     from tripleaudit.core.errors import UserError
@@ -177,52 +187,57 @@ def _check_installation(study: Path, name: str, options: list[str]) -> None:
     from tripleaudit.study.validate import refused
 
     flags = set(_flags(options))
-    if flags & ELSEWHERE:
+    if flags & ENVIRONMENT_FLAGS:
         return
-    raw_root = next(
-        (option.partition("=")[2] for option in options if option.startswith("raw_root=")), None
-    )
+    raw_roots = [
+        option.removeprefix("raw_root=") for option in options if option.startswith("raw_root=")
+    ]
+    raw_root = raw_roots[0] if raw_roots else None
     try:
         planned = Study.read(study, raw_root=raw_root)
         needed = needs.extras(planned)
-        if problems := list(own_files.problems(planned)):
+        problems = list(own_files.problems(planned))
+        if problems:
             raise refused(problems)
     except UserError:
-        if flags & CHANGING:  # what is wrong may be what they change
+        if flags & CONFIG_FLAGS:  # these options may correct the problem
             return
         raise
     if importlib.util.find_spec("snakemake") is None:
         needed["workflow"] = "the workflow"
-    lacking = {extra: set(modules) for extra in needed if (modules := extras.missing(extra))}
-    lacking = {
-        extra: own
-        for extra, own in lacking.items()
-        if not any(own < other for other in lacking.values())
+    missing = {extra: set(extras.missing(extra)) for extra in needed}
+    # Name an extra only if no other one installs the same modules and more.
+    to_install = {
+        extra: modules
+        for extra, modules in missing.items()
+        if modules and not any(modules < others for others in missing.values())
     }
-    if not lacking:
+    if not to_install:
         return
-    modules = sorted(set().union(*lacking.values()))
-    because = " and ".join(f"{needed[extra]} (extra {extra})" for extra in lacking)
-    text = (
-        f"{name}: not installed: {', '.join(modules)}; needed for {because}; expected what this brings: "
-        f"pip install 'tripleaudit[{','.join(sorted(lacking))}]'"
+    modules = sorted(set().union(*to_install.values()))
+    reasons = " and ".join(f"{needed[extra]} (extra {extra})" for extra in to_install)
+    message = (
+        f"{name}: not installed: {', '.join(modules)}; needed for {reasons}; expected what this brings: "
+        f"pip install 'tripleaudit[{','.join(sorted(to_install))}]'"
     )
-    if not flags & PLANNING and (not options or options[0].startswith("-") or options[0] == "all"):
-        raise UserError(text)
-    print(f"warning: {text}", file=sys.stderr)
+    is_whole_study = not options or options[0].startswith("-") or options[0] == "all"
+    is_dry_run = bool(flags & DRY_RUN_FLAGS)
+    if is_whole_study and not is_dry_run:
+        raise UserError(message)
+    print(f"warning: {message}", file=sys.stderr)
 
 
 def _directory(options: list[str]) -> str:
     """Return the folder that Snakemake works in."""
-    for option, value in zip(options, [*options[1:], ""], strict=True):
-        name, equals, joined = option.partition("=")
-        if name in DIRECTORY:
-            return joined if equals else value
+    for option, next_option in zip(options, [*options[1:], ""], strict=True):
+        name, equals, value = option.partition("=")
+        if name in DIRECTORY_OPTIONS:
+            return value if equals else next_option
     return "."
 
 
 def _flags(options: list[str]) -> Iterator[str]:
-    """Yield the names of options, of joined short ones each (``-np``)."""
+    """Yield the names of options without dashes; ``-np`` yields ``n`` and ``p``."""
     for option in options:
         if option.startswith("--"):
             yield option[2:].partition("=")[0]
