@@ -6,8 +6,8 @@ and ``run(args) -> int | None``, listed in :data:`GROUPS`. The workflow also cal
 command loads what a file adds (:mod:`tripleaudit.core.plugins`).
 
 Only the module of the called command is imported, and modules import nothing heavy at the top.
-Results must not depend on this module: it passes arguments on unchanged, and no digest of a job's
-code counts it.
+This module must not influence results: it passes arguments on unchanged, and the code digests of
+jobs ignore it (:mod:`tripleaudit.core.code`).
 """
 
 import argparse
@@ -84,7 +84,7 @@ def command_names() -> list[str]:
 
 
 def build_parser(name: str | None = None) -> argparse.ArgumentParser:
-    """Return the parser of all commands, or only of the command or step ``name``."""
+    """Return the parser of one command or step; of all commands if the name is unknown or None."""
     parser = Parser(
         prog="tripleaudit",
         description="Audit relational triple extraction.",
@@ -101,14 +101,16 @@ def build_parser(name: str | None = None) -> argparse.ArgumentParser:
         step = STEPS[name]
         add_step(subparsers.add_parser(name, description=step.help), step.function)
         return parser
-    known = name in command_names()
+    is_command = name in command_names()
     paragraphs = []
     for group in GROUPS:
-        chosen = [command for command in group.commands if name == command or not known]
-        if not chosen:
+        group_commands = [
+            command for command in group.commands if command == name or not is_command
+        ]
+        if not group_commands:
             continue
         lines = [f"{group.title}:", f"  $ {group.example}"]
-        for command in chosen:
+        for command in group_commands:
             module = command_module(command)
             subparser = subparsers.add_parser(command, description=module.HELP)
             module.configure(subparser)
@@ -173,7 +175,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def split_plugins(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """Return the values of leading ``--plugin`` options, and the arguments behind them."""
+    """Return the values of leading ``--plugin`` options, and the remaining arguments."""
     plugins = []
     rest = arguments
     while rest:
@@ -192,7 +194,7 @@ def split_plugins(arguments: list[str]) -> tuple[list[str], list[str]]:
 
 
 def check_command(command: str) -> None:
-    """Refuse a name that is no command.
+    """Reject a name that is not a command.
 
     Raises:
         UserError: the command was removed or never existed.
