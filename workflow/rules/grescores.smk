@@ -1,4 +1,7 @@
-# The GREScores: stored outputs, extractions by language models and trained extractors, all scored by the same code.
+# GREScores: stored outputs, extractions by language models and trained extractors, all scored by the same code.
+#
+# The params `code`, `answering` and `own_files` are in no shell command; they rerun a job when its code, the settings
+# of a model or the contents of the user's files change.
 GRE = STUDY.grescores
 
 
@@ -29,7 +32,7 @@ rule train_topics:
 
 
 rule judge_triples:
-    """Ask the judge about the triples of one system; answered requests come from the cache."""
+    """Query the judge about the triples of one system; stored answers are reused."""
     input:
         triples=lambda wildcards: GRE.to_judge(wildcards.dataset)[wildcards.system].files["triples"],
         texts=lambda wildcards: GRE.texts(wildcards.dataset, wildcards.system),
@@ -68,7 +71,7 @@ rule judge_triples:
 
 
 rule score_triples:
-    """All GREScores of the systems of a data set; every distinct string of their triples is embedded once."""
+    """Compute the GREScores of all systems of a data set; each distinct string is embedded once."""
     input:
         files=gre_files,
         topics=GRE.topic_model,

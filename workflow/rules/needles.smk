@@ -1,4 +1,7 @@
 # MINEA: needles in documents, extraction by language models, and their scores and tables.
+#
+# Some params are in no shell command. They rerun a job when the settings (`made`), the code (`code`), the model's
+# sampling (`identity`) or the contents of the user's files (`own_files`) change.
 from tripleaudit.needles.schema import schema_file
 from tripleaudit.study.needles import LENGTH_TABLE
 
@@ -7,7 +10,7 @@ NEEDLE_SCHEMA = jobs.chosen_code("make-needles", files=[schema_file(NEEDLES.sect
 
 
 rule make_needles:
-    """Needles in the study's documents: invented by a model or taken from templates, validated, infused."""
+    """Make needles (by a model or from templates), validate them and insert them into the documents."""
     input:
         documents=NEEDLES.documents(),
         needles=[shipped(NEEDLES.config.needle_file)] if NEEDLES.config.needle_file else [],
@@ -54,7 +57,7 @@ rule make_needles:
 
 
 rule extract_needles:
-    """Entities that one model extracts from the documents, and what is alike in them and the needles."""
+    """Extract entities from the documents with one model, and match them with the needles."""
     input:
         corpus=rules.make_needles.output,
         model=NEEDLES.served,
@@ -107,7 +110,7 @@ rule extract_needles:
 
 
 rule rate_needles:
-    """Which needles count as found, by the thresholds of shared keywords."""
+    """Decide which needles count as found, by the thresholds of shared keywords."""
     input:
         matches=fill(PATHS.needle_file, name="matches.jsonl"),
         untouched=fill(PATHS.needle_file, name="untouched-matches.jsonl"),
@@ -129,7 +132,7 @@ rule rate_needles:
 
 
 rule score_needles:
-    """Tidy scores of one model: criteria, MINEA, scores without reference, redundancy by part, coverage."""
+    """Score one model: criteria, MINEA, scores without reference, redundancy by part, coverage."""
     input:
         corpus=rules.make_needles.output,
         result=rules.extract_needles.output,

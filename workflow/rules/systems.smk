@@ -1,11 +1,11 @@
-# Systems that the study does not train: stored outputs, programs, classes, language models. One rule queries them all.
+# Systems that the study does not train: stored outputs, programs, classes, language models. One rule runs them all.
 from tripleaudit.study.systems import next_attempt
 
 SYSTEMS = "|".join(map(re.escape, STUDY.systems.kinds)) or "none"
 
 
 rule predict_system:
-    """What a system says of one test set, and what that took; one that fails costs its own row only."""
+    """Predict one test set with a system, and report its costs; a failure affects only its own row."""
     input:
         unpack(STUDY.systems.inputs),
     output:
@@ -49,7 +49,7 @@ rule predict_system:
 
 if STUDY.systems.networked():
 
-    # compute nodes may have no network
+    # Runs on the submitting machine: compute nodes may have no network.
     use rule predict_system as query_system with:
         wildcard_constraints:
             extractor="|".join(map(re.escape, STUDY.systems.networked())),
@@ -60,7 +60,7 @@ if STUDY.systems.networked():
 
 
 rule system_facts:
-    """What every system took for its answers, and which of them failed."""
+    """Collect the costs of all systems, and which of them failed."""
     input:
         reports=STUDY.facts.reports(),
         predictions=[*STUDY.facts.timed],
