@@ -1,5 +1,7 @@
 """PRGC: tags, correspondence, decoding, losses against naive formulas, and whole models."""
 
+import itertools
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -15,14 +17,14 @@ from tripleaudit.testing import build_extractor, toy_sentences, training_batch, 
 
 
 def instances_of(triples: torch.Tensor) -> torch.Tensor:
-    """The distinct (sentence, relation) of triples."""
+    """Return the distinct pairs (sentence, relation) of triples, [m, 2]."""
     return torch.unique(triples[:, [0, 3]], dim=0).reshape(-1, 2)
 
 
 def labels_of(
     triples: torch.Tensor, places: tuple[int, int], instances: torch.Tensor, length: int
 ) -> torch.Tensor:
-    """The tags [m, L] that training writes."""
+    """Return the target tags [m, L] of the instances; ``places`` are the columns of start and end."""
     return torch.from_numpy(
         tag_labels(triples.numpy(), places, list(map(tuple, instances.tolist())), length)
     )
@@ -48,7 +50,7 @@ def oracle(batch: dict, relations: int, **config):
 
 
 def naive_tags(rows: list[list[int]], places: tuple[int, int], length: int) -> list[int]:
-    """BIO tags written triple by triple."""
+    """Write BIO tags (0 outside, 1 begin, 2 inside) triple by triple."""
     tags = [0] * length
     for row in rows:
         start, end = row[places[0]], row[places[1]]
@@ -69,8 +71,9 @@ def naive_chunks(tags: list[int]) -> list[tuple[int, int]]:
 
 
 def naive_loss(model: PRGC, batch: dict) -> torch.Tensor:
-    """The loss with the sentence repeated for each of its relations, concatenated inputs and
-    dense labels.
+    """Compute the loss from its formula.
+
+    Each sentence is repeated for each of its relations, inputs are concatenated, labels are dense.
     """
     hidden = model.encode(batch["input_ids"], batch["attention_mask"])
     rows = batch["triples"].tolist()
@@ -81,16 +84,16 @@ def naive_loss(model: PRGC, batch: dict) -> torch.Tensor:
     for number in repeated:
         words = batch["content_mask"][number].bool()
         h = hidden[number, words]
-        own = [row for row in rows if row[0] == number]
+        sentence_rows = [row for row in rows if row[0] == number]
         labels = torch.zeros(len(model.config.relations), dtype=torch.float64)
-        labels[[row[3] for row in own]] = 1
+        labels[[row[3] for row in sentence_rows]] = 1
         logits = model.relation(model.relation_hidden(h.mean(dim=0)).relu())
         relation = relation + F.binary_cross_entropy_with_logits(logits, labels)
         n = len(h)
         both = torch.cat([h[:, None].expand(n, n, -1), h[None].expand(n, n, -1)], dim=-1)
         labels = torch.zeros(n, n, dtype=torch.float64)
-        for row in own:
-            labels[row[1] - 1, row[4] - 1] = 1  # [CLS] is not there
+        for row in sentence_rows:
+            labels[row[1] - 1, row[4] - 1] = 1  # the table has no row for [CLS]
         logits = model.pair(model.pair_hidden(both).relu())[..., 0]
         pair = pair + F.binary_cross_entropy_with_logits(logits, labels, reduction="sum")
         pairs += n * n
@@ -98,34 +101,36 @@ def naive_loss(model: PRGC, batch: dict) -> torch.Tensor:
         words = batch["content_mask"][number].bool()
         h = hidden[number, words]
         h = torch.cat([h, model.relation_embedding.weight[relation_id].expand(len(h), -1)], dim=-1)
-        own = [row for row in rows if row[0] == number and row[3] == relation_id]
+        instance_rows = [row for row in rows if row[0] == number and row[3] == relation_id]
         for first, second, places in (
             (model.subject_hidden, model.subject, (1, 2)),
             (model.object_hidden, model.object, (4, 5)),
         ):
-            labels = torch.tensor(naive_tags(own, places, batch["input_ids"].shape[1]))[words]
+            labels = torch.tensor(naive_tags(instance_rows, places, batch["input_ids"].shape[1]))[
+                words
+            ]
             tags = tags + F.cross_entropy(second(first(h).relu()), labels, reduction="sum") / 2
         tokens += len(h)
     return relation / len(repeated) + pair / pairs + tags / tokens
 
 
 def decodable(batch: dict) -> set:
-    """One layer of tags holds no more."""
+    """Return the triples that remain if the tags of an instance overwrite each other."""
     rows, length = batch["triples"].tolist(), batch["input_ids"].shape[1]
     instances = instances_of(batch["triples"])
-    found = set()
+    triples = set()
     for place, (number, relation) in enumerate(instances.tolist()):
-        own = [row for row in rows if row[0] == number and row[3] == relation]
+        instance_rows = [row for row in rows if row[0] == number and row[3] == relation]
         sides = []
         for places in ((1, 2), (4, 5)):
-            tags = naive_tags(own, places, length)
+            tags = naive_tags(instance_rows, places, length)
             assert labels_of(batch["triples"], places, instances, length)[place].tolist() == tags
             sides.append(naive_chunks(tags))
         heads = {(row[1], row[4]) for row in rows if row[0] == number}
-        found |= {
-            (number, *s, relation, *o) for s in sides[0] for o in sides[1] if (s[0], o[0]) in heads
-        }
-    return found
+        for subject, object_ in itertools.product(*sides):
+            if (subject[0], object_[0]) in heads:
+                triples.add((number, *subject, relation, *object_))
+    return triples
 
 
 class TestPRGC(ExtractorContract, PlainLoss, Portions):
@@ -168,34 +173,39 @@ def test_thresholds_and_fallback():
 
     rows, scores = run(1.0)
     assert rows.tolist() == [[0, 1, 1, 1, 2, 3]]
-    p = torch.tensor([2.0, 0, 0]).softmax(dim=0)[
-        0
-    ]  # of each tag, so that their geometric mean is the same
-    expected = torch.tensor([-3.0]).sigmoid() * torch.tensor(1.0).sigmoid() * p
+    tag_probability = torch.tensor([2.0, 0, 0]).softmax(dim=0)[0]  # equal for all tags
+    relation_probability = torch.tensor([-3.0]).sigmoid()
+    expected = relation_probability * torch.tensor(1.0).sigmoid() * tag_probability
     torch.testing.assert_close(scores, expected, rtol=1e-5, atol=0)
     assert run(1.0, fallback=False)[0].shape == (0, 6)
     assert run(1.0, pair_threshold=0.8)[0].shape == (0, 6)
     assert run(-1.0, pair_threshold=0.2)[0].shape == (1, 6)
     assert run(1.0, relation_threshold=0.01)[0][:, 3].tolist() == [0, 1]
-    half = {
-        "relation_threshold": 0.5,
-        "pair_threshold": 0.5,
-        "fallback": False,
-    }  # strictly, as in the authors' code
-    for logits, count in (((0.0, 1.0), 0), ((1.0, 0.0), 0), ((0.01, 0.01), 1)):
-        assert len(run(logits[1], torch.tensor([[-4.0, logits[0]]]), **half)[0]) == count
+    # As in the authors' code, a probability equal to the threshold does not exceed it.
+    half = {"relation_threshold": 0.5, "pair_threshold": 0.5, "fallback": False}
+    for relation_logit, pair_logit, count in ((0.0, 1.0, 0), (1.0, 0.0, 0), (0.01, 0.01, 1)):
+        rows, _ = run(pair_logit, torch.tensor([[-4.0, relation_logit]]), **half)
+        assert len(rows) == count
 
 
 def test_an_eager_model_stays_within_its_limits():
-    begin, asked = F.one_hot(torch.ones(1, 30, dtype=torch.long), 3).float(), []
+    """At most 100 relations and 1000 triples of a sentence are decoded."""
+    begin = F.one_hot(torch.ones(1, 30, dtype=torch.long), 3).float()
+    decoded_instances = []
+
+    def tags(instances):
+        decoded_instances.append(instances)
+        logits = begin.expand(len(instances), -1, -1)
+        return logits, logits
+
     rows, _ = decode(
         torch.ones(2, 150),
-        lambda instances: asked.append(instances) or (begin.expand(len(instances), -1, -1),) * 2,
+        tags,
         lambda cells: torch.ones(len(cells)),
         torch.ones(2, 30).bool(),
         PRGC.config_class(),
     )
-    assert torch.cat(asked).tolist() == [
+    assert torch.cat(decoded_instances).tolist() == [
         [sentence, relation] for sentence in (0, 1) for relation in range(100)
     ]
     assert torch.bincount(rows[:, 0]).tolist() == [1000, 1000]
@@ -203,7 +213,7 @@ def test_an_eager_model_stays_within_its_limits():
 
 @pytest.mark.parametrize("dropout", [0.0, 0.3])
 def test_correspondence_in_blocks(monkeypatch, dropout):
-    """Values and gradients are those of the whole table, whatever the number of rows at a time."""
+    """Values and gradients do not depend on the number of rows computed at a time."""
     torch.manual_seed(0)
     x, y = (torch.randn(2, 6, 4, dtype=torch.float64, requires_grad=True) for _ in range(2))
     layer = torch.nn.Linear(4, 1).double()
@@ -231,11 +241,11 @@ def test_correspondence_in_blocks(monkeypatch, dropout):
 
 def test_sentences_with_zero_triples_train_outside_tags_of_a_random_relation(tiny_encoder):
     model = build_extractor(PRGC, tiny_encoder)
-    zero = [each for each in toy_sentences() if not each.triples]
+    zero = [sentence for sentence in toy_sentences() if not sentence.triples]
     batches = [training_batch(model, zero, epoch=epoch) for epoch in range(12)]
     drawn = [batch["instances"] for batch in batches]
-    assert all(each[:, 0].tolist() == [0, 1] for each in drawn)
-    assert {relation for each in drawn for relation in each[:, 1].tolist()} == {0, 1, 2, 3}
+    assert all(instances[:, 0].tolist() == [0, 1] for instances in drawn)
+    assert set(torch.cat(drawn)[:, 1].tolist()) == {0, 1, 2, 3}
     assert all(batch["subject_tags"].sum() == batch["object_tags"].sum() == 0 for batch in batches)
 
 
@@ -248,29 +258,28 @@ def test_dropped_pairs_of_a_captured_step_have_the_gradients_of_what_was_kept(mo
         lambda: _DeviceCorrespondence.apply(x, y, w, 0.3),
         lambda: torch.native_dropout((x[:, :, None] + y[:, None]).relu(), 0.3, True)[0] @ w,
     ):
-        torch.manual_seed(3)  # the same are dropped
+        torch.manual_seed(3)  # both calls drop the same values
         outs.append(call())
     torch.testing.assert_close(*outs)
     weight = torch.randn_like(outs[0])
     fast, plain = (torch.autograd.grad((out * weight).sum(), (x, y, w)) for out in outs)
-    for one, other in zip(fast, plain, strict=True):
-        torch.testing.assert_close(one, other)
-    monkeypatch.setattr(kernel, "cells_at_once", lambda device: 1)
-    assert len(_DeviceCorrespondence.apply(x, y, w, 0.0).grad_fn.saved_tensors) == 3 + len(
-        x
-    )  # a sentence at a time
+    for fast_gradient, plain_gradient in zip(fast, plain, strict=True):
+        torch.testing.assert_close(fast_gradient, plain_gradient)
+    monkeypatch.setattr(kernel, "cells_at_once", lambda device: 1)  # one sentence at a time
+    saved = _DeviceCorrespondence.apply(x, y, w, 0.0).grad_fn.saved_tensors
+    assert len(saved) == 3 + len(x)
 
 
-def test_a_sum_of_exactly_nothing_has_no_gradient_and_no_dropout_draws_nothing():
+def test_zero_sums_have_no_gradient_and_without_dropout_nothing_is_drawn():
     x, y = (torch.zeros(1, 3, 4, requires_grad=True) for _ in range(2))
     layer = torch.nn.Linear(4, 1)
     state = torch.get_rng_state()
     logits = correspondence(x, y, layer, 0.0)
     assert torch.equal(torch.get_rng_state(), state)
-    assert not torch.equal(
-        *(correspondence(x + 1, y, layer, 0.3) for _ in range(2))
-    )  # each draws its own
-    assert not torch.equal(*(correspondence(x + 1, y, layer, 0.3, seed=seed) for seed in (0, 1)))
-    for each in (logits, correspondence(x, y, layer, 0.3, seed=1)):
-        for gradient in torch.autograd.grad(each.sum(), (x, y, layer.weight)):
-            assert not gradient.any()  # as of relu itself
+    first, second = (correspondence(x + 1, y, layer, 0.3) for _ in range(2))
+    assert not torch.equal(first, second)  # each call draws again
+    first, second = (correspondence(x + 1, y, layer, 0.3, seed=seed) for seed in (0, 1))
+    assert not torch.equal(first, second)
+    for output in (logits, correspondence(x, y, layer, 0.3, seed=1)):
+        for gradient in torch.autograd.grad(output.sum(), (x, y, layer.weight)):
+            assert not gradient.any()  # relu has gradient 0 at 0

@@ -16,14 +16,14 @@ from tripleaudit.tables.spec import TABLES, TableSpec
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    made = Results(tmp_path_factory.mktemp("results"))
-    made.run("casrel", quality=0.7, sentences=40, seeds=(1, 2))
-    return made
+    results = Results(tmp_path_factory.mktemp("results"))
+    results.run("casrel", quality=0.7, sentences=40, seeds=(1, 2))
+    return results
 
 
 @pytest.fixture
 def register(monkeypatch: pytest.MonkeyPatch):
-    """A function that registers a table of a plugin by its builder."""
+    """Return a function that registers the builder of a plugin table and returns its name."""
 
     def add(build) -> str:
         spec = TableSpec(name="density", build=build, question="How dense?")

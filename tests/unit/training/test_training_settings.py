@@ -1,6 +1,4 @@
-"""Defaults of a training: what nobody asks for is off, and numbers that a result depends on stay
-what they were.
-"""
+"""Settings of a training: defaults, error messages, and settings that have no effect."""
 
 import pytest
 
@@ -8,14 +6,15 @@ from tripleaudit.core.errors import UserError
 from tripleaudit.training.settings import LoopSettings, TrainingSettings
 
 
-def test_what_is_not_asked_for_is_off_and_trainings_that_name_no_numbers_keep_theirs() -> None:
-    """Another default would be another training of all who name none; BERT's authors advise 3e-5
-    for fine-tuning.
+def test_defaults_are_unchanged_and_optional_features_are_off() -> None:
+    """A changed default would change the training of every study that does not set it.
+
+    The authors of BERT recommend the learning rate 3e-5 for fine-tuning.
     """
     numbers = {
         "epochs": 10, "batch_size": 8, "evaluation_batch_size": 32, "encoder_learning_rate": 3e-5,
         "head_learning_rate": 3e-5, "restart_epochs": 2, "clip_norm": 1, "save_minutes": 10,
-        "adam_epsilon": 1e-8, "adam_bias_correction": True,  # as PyTorch's
+        "adam_epsilon": 1e-8, "adam_bias_correction": True,  # the values of PyTorch
         "optimizer": "adamw", "group_by_length": True, "precision": "bf16", "unit": "sentences", "schedule": "constant",
         "matching": "exact", "select_by": "f1", "accumulation": 1, "evaluate_every": 1, "evaluate_from": 1,
     }  # fmt: skip
@@ -62,7 +61,7 @@ def test_bad_settings(values: dict, message: str) -> None:
         TrainingSettings.checked(values, "training")
 
 
-def test_whole_numbers_and_lists_become_what_the_setting_needs() -> None:
+def test_whole_numbers_and_lists_are_converted_to_the_type_of_the_setting() -> None:
     settings = TrainingSettings.checked(
         {"clip_norm": 2, "learning_rate_points": [[0, 1], (1, 0.5)]}, "training"
     )
@@ -78,11 +77,11 @@ def test_whole_numbers_and_lists_become_what_the_setting_needs() -> None:
     ],
 )
 def test_settings_at_their_limits_fit_together(values: dict) -> None:
-    found = TrainingSettings.checked(values, "training")
-    assert values.items() <= found.model_dump(mode="json").items()
+    settings = TrainingSettings.checked(values, "training")
+    assert values.items() <= settings.model_dump(mode="json").items()
 
 
-def test_settings_that_affect_no_result_are_told_apart() -> None:
+def test_settings_that_affect_no_result_are_separated() -> None:
     settings = TrainingSettings(
         epochs=3, save_every=1, save_minutes=1.0, report_to="trackio", precision="bf16"
     )
@@ -101,8 +100,10 @@ def test_settings_that_affect_no_result_are_told_apart() -> None:
         ({"head_schedule": "cosine_restarts", "clip": "parameter"}, {"learning_rate_points"}),
     ],
 )
-def test_what_nothing_reads_is_known_with_what_would(values: dict, idle: set[str]) -> None:
-    found = dict(TrainingSettings.checked(values, "training").idle())
-    assert found.keys() == idle
-    assert found.get("learning_rate_points", "schedule: steps") == "schedule: steps"
-    assert found.get("restart_epochs", "schedule: cosine_restarts") == "schedule: cosine_restarts"
+def test_unused_settings_are_listed_with_the_setting_that_would_use_them(
+    values: dict, idle: set[str]
+) -> None:
+    user_of = dict(TrainingSettings.checked(values, "training").idle())
+    assert user_of.keys() == idle
+    assert user_of.get("learning_rate_points", "schedule: steps") == "schedule: steps"
+    assert user_of.get("restart_epochs", "schedule: cosine_restarts") == "schedule: cosine_restarts"
