@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tripleaudit.commands.printer import add_json, print_result
 
-HELP = "what four papers claim, what was measured of each claim, and whether it holds"
+HELP = "compare the claims of four papers with measurements, and decide which of them hold"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

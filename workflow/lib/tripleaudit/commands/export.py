@@ -7,7 +7,7 @@ import argparse
 
 from tripleaudit.core.arguments import add_reading, named
 
-HELP = "convert corpora into the form of another program"
+HELP = "convert corpora into the format of another program"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

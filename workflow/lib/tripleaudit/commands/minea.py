@@ -5,7 +5,7 @@ import argparse
 from tripleaudit.commands.gre_score import add_querying, endpoint_of
 from tripleaudit.core.arguments import NUMBER, POSITIVE, add_force, add_settings, check_folder
 
-HELP = "measure entity extraction on your own documents with hidden entities, the needles (MINEA)"
+HELP = "measure entity extraction on your own documents by inserted entities, the needles (MINEA)"
 
 
 SETTINGS = {

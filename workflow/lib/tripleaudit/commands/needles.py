@@ -1,16 +1,16 @@
-"""``tripleaudit needles discover``: which Schema.org types fit documents."""
+"""``tripleaudit needles discover``: choose Schema.org types for documents."""
 
 import argparse
 
 from tripleaudit.core.arguments import NUMBER, SHARE, Whole
 
-HELP = "ask a language model which Schema.org types fit documents, and write a schema of them"
+HELP = "choose Schema.org types for documents with a language model, and write them as a schema"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     steps = parser.add_subparsers(dest="step", required=True, metavar="STEP")
     discover = steps.add_parser(
-        "discover", help="which Schema.org types fit documents; writes a schema"
+        "discover", help="choose Schema.org types for documents, and write them as a schema"
     )
     discover.add_argument(
         "--documents", nargs="+", required=True, metavar="PATH", help="text files or folders"
