@@ -4,7 +4,7 @@ It runs after the training of the extractor and learns from the typed entities o
 triples. The weights of the extractor stay fixed, so the extracted triples do not change.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -42,8 +42,9 @@ def learn_types(
     names = sorted({name for types in types_by_text.values() for name in types.values()})
     if not names:
         return {}
+    located = {text: list(entity_types) for text, entity_types in types_by_text.items()}
     states, labels = [], []
-    for text, entities, entity_states in _encode_entities(model, types_by_text, batch_size):
+    for text, entities, entity_states in _encode_entities(model, located, batch_size):
         states.append(entity_states)
         labels += [names.index(types_by_text[text][entity]) for entity in entities]
     inputs = torch.cat(states).float()  # [n, 2H]
@@ -77,7 +78,7 @@ def _entity_types(sentence: Sentence) -> dict[Entity, str]:
 
 @torch.no_grad()
 def _encode_entities(
-    model: Extractor, entities_by_text: Mapping[str, Iterable[Entity]], batch_size: int
+    model: Extractor, entities_by_text: Mapping[str, Sequence[Entity]], batch_size: int
 ) -> Iterator[tuple[str, list[Entity], Tensor]]:
     """Yield each text with its entities that align with tokens, and their states [n, 2H]."""
     texts = sorted(entities_by_text, key=len, reverse=True)
