@@ -18,11 +18,9 @@ from tripleaudit.training.settings import TrainingSettings
 
 @pytest.fixture
 def faulty(root):
-    """A study with faults of all sections; what is wrong with it stands in the text of plans."""
-    studies = yaml.safe_load_all(
-        (root / "tests" / "data" / "plan" / "studies.yaml").read_text(encoding="utf-8")
-    )
-    return next(study for study in studies if study["study"] == "faulty")
+    """Return a study with faults in all sections."""
+    file = root / "tests" / "data" / "plan" / "faulty.yaml"
+    return yaml.safe_load(file.read_text(encoding="utf-8"))
 
 
 def test_the_command_says_all_faults_of_all_sections_in_one_message(
