@@ -1,10 +1,12 @@
-"""Keys that earlier versions had: each is refused with one sentence that names the replacement."""
+"""Keys and studies that earlier versions had: each is refused with one sentence that names the replacement."""
 
 from typing import Any
 
 import pytest
 
 from support.workflow import ROOT, problems
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.shipped import REMOVED_STUDIES, study_file
 from tripleaudit.study.removed import REMOVED_KEYS
 
 
@@ -38,3 +40,10 @@ def test_removed_keys_of_one_study_are_all_named():
     }
     removed = [sentence for sentence in problems(config) if "removed" in sentence]
     assert len(removed) == 3
+
+
+@pytest.mark.parametrize("name", REMOVED_STUDIES)
+def test_a_removed_study_is_refused_with_what_replaces_it(name):
+    with pytest.raises(UserError, match=f"{name}: this study was removed; "):
+        study_file(name)
+    assert name in (ROOT / "CHANGELOG.md").read_text("utf-8")
