@@ -57,10 +57,17 @@ class Gold(NamedTuple):
 
 
 def write_gold(shape: Shape, cells: Mapping[str, np.ndarray]) -> dict[str, Tensor]:
-    """Put the positive cells of each table, by name, into a training batch, in the data loader."""
-    last = {name: last_written(torch.from_numpy(own)).numpy() for name, own in cells.items()}
-    padded = {f"{name}_cells": shape.padded(own) for name, own in cells.items()}
-    return padded | {f"{name}_last": shape.padded(own) for name, own in last.items()}
+    """Return the positive cells of each table, by name, as members of a training batch.
+
+    The data loader calls this. :func:`read_gold` reads the members.
+    """
+    members = {}
+    for name, own in cells.items():
+        members[f"{name}_cells"] = shape.padded(own)
+    for name, own in cells.items():
+        last = last_written(torch.from_numpy(own)).numpy()
+        members[f"{name}_last"] = shape.padded(last)
+    return members
 
 
 def read_gold(targets: Mapping[str, Tensor]) -> dict[str, Gold]:

@@ -40,9 +40,11 @@ def scores_of(sums: np.ndarray) -> np.ndarray:
 
     A zero denominator gives 0, as :class:`tripleaudit.scoring.metrics.Micro` says.
     """
-    correct, predicted, gold = (sums[..., column].astype(np.float64) for column in range(3))
-    parts = (correct, predicted), (correct, gold), (2 * correct, predicted + gold)
-    return np.stack([part / np.maximum(whole, 1) for part, whole in parts], axis=-1)
+    correct, predicted, gold = np.moveaxis(sums.astype(np.float64), -1, 0)
+    precision = correct / np.maximum(predicted, 1)
+    recall = correct / np.maximum(gold, 1)
+    f1 = 2 * correct / np.maximum(predicted + gold, 1)
+    return np.stack([precision, recall, f1], axis=-1)
 
 
 def intervals(

@@ -505,9 +505,19 @@ class Mapped:
         )
 
     def _joined(self, tokens: list[str]) -> tuple[str, list[tuple[int, int]] | None]:
-        ends = [end - 1 for end in accumulate(len(token) + 1 for token in tokens)]
-        offsets = [(end - len(token), end) for token, end in zip(tokens, ends, strict=True)]
-        return " ".join(tokens), None if self.given.get("units") == "characters" else offsets
+        """Return tokens joined by blanks, and (start, end) of each token in characters.
+
+        There are no offsets where the file says that its positions count characters.
+        """
+        text = " ".join(tokens)
+        if self.given.get("units") == "characters":
+            return text, None
+        offsets = []
+        start = 0
+        for token in tokens:
+            offsets.append((start, start + len(token)))
+            start += len(token) + 1
+        return text, offsets
 
     def type_of(self, value: dict[str, Any], role: str, where: str, layout: Layout) -> str | None:
         """Return the type of an entity, the first of several; what is no name is none.
