@@ -1,4 +1,4 @@
-"""Model folders with more layers than any model has, or with weights that are no numbers."""
+"""Model folders with too many layers or weights, or with weights that are not finite."""
 
 import json
 import shutil
@@ -7,6 +7,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from tripleaudit.cli import main
 from tripleaudit.core.errors import UserError
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import load_extractor
@@ -32,6 +33,20 @@ def test_a_training_refuses_an_encoder_with_a_million_layers(tmp_path, tiny_enco
     (folder / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 1_000_000}))
     with pytest.raises(UserError, match="has 1000000 layers; expected at most"):
         extractor_class("casrel").from_encoder(folder, ["met"])
+
+
+@pytest.mark.parametrize("vocabulary", [10**15, 10**18])
+def test_a_model_that_does_not_fit_into_memory_is_refused_in_one_sentence(
+    tmp_path, tiny_encoder, capsys, vocabulary
+):
+    folder = tmp_path / "model"
+    build_extractor(CasRel, tiny_encoder).save_pretrained(folder)
+    config = json.loads((folder / "config.json").read_text())
+    config["encoder"]["vocab_size"] = vocabulary  # more bytes than any machine can address
+    (folder / "config.json").write_text(json.dumps(config))
+    assert main(["extract", str(folder), "Ann lives in Bonn."]) == 1
+    message = capsys.readouterr().err.splitlines()[-1]
+    assert message.startswith("error: extract: out of memory; ")
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])

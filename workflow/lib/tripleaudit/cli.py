@@ -22,7 +22,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from tripleaudit import commands
-from tripleaudit.core import files, outputs, storage
+from tripleaudit.core import files, memory, outputs, storage
 from tripleaudit.core.addresses import clean_addresses, clean_log_records
 from tripleaudit.core.arguments import check_paths
 from tripleaudit.core.errors import UserError, hint
@@ -218,4 +218,6 @@ def explain(error: Exception, command: str) -> str | None:
         message = f"{str(error.filename)[:200]}: {error.strerror}"
     if message is None and isinstance(error, OSError) and error.errno == errno.EIO:
         message = f"a file cannot be read or written ({error.strerror}); check the disk"
+    if message is None and memory.is_out_of_memory(error):
+        message = f"{command}: out of memory; use less data, a smaller model or more memory"
     return message

@@ -11,7 +11,11 @@ from collections.abc import Iterator
 from tripleaudit.core.errors import UserError
 
 # PyTorch has a class of its own for GPUs alone; on the CPU the allocator's words are all there is.
-CPU = ("DefaultCPUAllocator", "not enough memory: you tried to allocate")
+CPU = (
+    "DefaultCPUAllocator",
+    "not enough memory: you tried to allocate",
+    "Storage size calculation overflowed",
+)
 # what CUDA's libraries say where another program holds the memory
 GPU = ("CUDA error: out of memory", "_STATUS_ALLOC_FAILED", "_STATUS_NOT_INITIALIZED")
 
