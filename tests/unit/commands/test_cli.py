@@ -197,3 +197,10 @@ def test_a_failing_disk_is_one_sentence_with_the_file(capsys):
     assert cli.main(["prepare", "--source", source, "--out", "x", "--report", "y"]) == 1
     error = capsys.readouterr().err
     assert error.startswith(f"error: {source}: cannot be read (") and error.count("\n") == 1
+
+
+def test_an_interrupted_command_ends_with_130_and_one_sentence(tmp_path, capsys):
+    plugin = tmp_path / "interrupted.py"
+    plugin.write_text("raise KeyboardInterrupt", encoding="utf-8")  # as Ctrl-C does
+    assert cli.main(["--plugin", str(plugin), "check", "corpus.jsonl"]) == 130
+    assert capsys.readouterr().err == "error: interrupted\n"

@@ -4,7 +4,10 @@ missing said at once.
 
 import json
 import os
+import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -21,8 +24,16 @@ from tripleaudit.study.study import Study
 def started(tmp_path, monkeypatch):
     """An empty folder, and the processes that would have been started in it."""
     found = []
+    popen = subprocess.Popen
+
+    def start(command, *args, **options):
+        if "snakemake" in command:
+            found.append((command, options.pop("env")))
+            command = "true"
+        return popen(command, *args, **options)
+
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(subprocess, "call", lambda command, env: found.append((command, env)) or 0)
+    monkeypatch.setattr(subprocess, "Popen", start)
     return found
 
 
@@ -217,3 +228,48 @@ def test_aliases_that_stand_for_too_many_values_are_refused_before_snakemake_rea
     assert main([command, "bomb.yaml"]) == 1
     assert "its aliases stand for more than" in capsys.readouterr().err
     assert not started
+
+
+SLOW_TO_STOP = """
+import pathlib, signal, sys, time
+
+def stop(number, frame):
+    time.sleep(1)
+    pathlib.Path("ended").touch()
+    sys.exit(1)
+
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, stop)
+pathlib.Path("started").touch()
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("stop", ["Ctrl-C", "SIGTERM"])
+def test_a_stopped_run_waits_until_snakemake_has_ended(tmp_path, stop):
+    """A Snakemake that is killed leaves its lock, one that outlives the command its jobs."""
+    package = tmp_path / "packages" / "snakemake"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "__main__.py").write_text(SLOW_TO_STOP)
+    (tmp_path / "study.yaml").write_text("study: small\n")
+    command = [sys.executable, "-P", "-m", "tripleaudit", "run", "study.yaml"]
+    environment = {**os.environ, "PYTHONPATH": str(package.parent)}
+    with subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env=environment,
+        start_new_session=True,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        while not (tmp_path / "started").exists():
+            assert process.poll() is None, process.stderr.read()
+            time.sleep(0.02)
+        if stop == "Ctrl-C":
+            os.killpg(process.pid, signal.SIGINT)
+        else:
+            process.terminate()
+        assert process.wait(30) == 1
+        assert (tmp_path / "ended").exists()
+        assert process.stderr.read() == ""

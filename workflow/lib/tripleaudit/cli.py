@@ -67,6 +67,8 @@ REMOVED_COMMANDS = {
     "gold-noise": "check counts suspicious gold triples",
 }
 """Removed command -> what replaces it."""
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells give it."""
 HELP_INDENT = 20
 HELP_WIDTH = 100
 
@@ -166,6 +168,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of the output closed it, as `head` does
         sys.stderr.close()
         return 0
+    except KeyboardInterrupt:
+        print("error: interrupted", file=sys.stderr)
+        return INTERRUPTED
     except Exception as error:
         message = explain(error, command or "")
         if message is None:

@@ -3,10 +3,12 @@
 import argparse
 import importlib.util
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 FAILED_SYSTEMS = 3
@@ -90,10 +92,31 @@ def run(args: argparse.Namespace) -> int:
     environment = {**os.environ, "TRIPLEAUDIT_PROFILES": str(PROJECT / "workflow" / "profiles")}
     snakefile = str(PROJECT / "workflow" / "Snakefile")
     command = [sys.executable, "-P", "-m", "snakemake", "--configfile", str(study)]
-    status = subprocess.call([*command, "--snakefile", snakefile, *options], env=environment)
+    status = _run_to_its_end([*command, "--snakefile", snakefile, *options], environment)
     if status or is_dry_run:
         return status
     return FAILED_SYSTEMS if _report_failures(study) else 0
+
+
+def _run_to_its_end(command: list[str], environment: Mapping[str, str]) -> int:
+    """Run Snakemake and return its exit status, also when the run is stopped.
+
+    A stopped Snakemake ends its jobs and removes its lock, which takes a while. Ctrl-C reaches it
+    through the terminal, so this process only waits; SIGTERM is passed on.
+    """
+    with subprocess.Popen(command, env=environment) as process:
+
+        def wait_on(number: int, frame: FrameType | None) -> None:
+            if number == signal.SIGTERM:
+                process.terminate()
+
+        signals = (signal.SIGINT, signal.SIGTERM)
+        handlers = {number: signal.signal(number, wait_on) for number in signals}
+        try:
+            return process.wait()
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
 
 
 def _report_failures(study: Path) -> bool:
