@@ -77,6 +77,20 @@ def test_a_removed_command_is_refused_with_what_replaces_it(command, capsys):
     )
 
 
+@pytest.mark.parametrize(("command", "option"), cli.REMOVED_OPTIONS)
+@pytest.mark.parametrize("value", [["3"], []], ids=["value", "no-value"])
+def test_a_removed_option_is_refused_with_what_replaces_it(command, option, value, capsys):
+    assert cli.main([command, option, *value]) == 1
+    replacement = cli.REMOVED_OPTIONS[command, option]
+    sentence = f"error: {command} {option}: this option was removed; {replacement}\n"
+    assert capsys.readouterr().err == sentence
+    assert cli.main([command, f"{option}=3"]) == 1
+    assert capsys.readouterr().err == sentence
+    with pytest.raises(SystemExit, match="0"):
+        cli.main([command, "--help"])
+    assert not re.search(rf"{option}\b(?!-)", capsys.readouterr().out)
+
+
 @pytest.mark.parametrize("step", steps.STEPS)
 def test_every_step_has_a_function_with_options(step, capsys):
     with pytest.raises(SystemExit, match="0"):

@@ -147,7 +147,7 @@ def test_bad_training_input_is_one_sentence(home, tiny_encoder, tmp_path, refuse
     save_sentences(tmp_path / "zero.jsonl", [Sentence("z", "it rains .")])
     for message, *changes in (
         ("unknown extractor 'casrell', did you mean 'casrel'?", "--extractor", "casrell"),
-        ("training: expected a mapping, got [1]", "--settings", "[1]"),
+        ("--settings: expected a JSON object, got [1]", "--settings", "[1]"),
         ("unknown matching rule 'exactly'", "--settings", '{"matching": "exactly"}'),
         ("the training set has no triples", "--train", tmp_path / "zero.jsonl"),
     ):

@@ -678,7 +678,7 @@ def test_settings_of_a_training_have_the_defaults_of_its_extractor():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "training: Invalid JSON"),
+        ("{", "--settings: not valid JSON"),
         ('{"encoder_layers": true}', "training/encoder_layers: expected a whole number, got True"),
         ('{"learning_rate": 1.0}', "training: unknown key 'learning_rate'"),
         (

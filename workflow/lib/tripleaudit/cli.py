@@ -69,6 +69,25 @@ REMOVED_COMMANDS = {
 """Removed command -> what replaces it."""
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells give it."""
+REMOVED_OPTIONS = {
+    ("collection", "--share"): "the workers of a job share its GPU (--workers)",
+    ("estimate", "--section"): "--config takes a study that has only this section",
+    ("fetch", "--attempts"): "a failed download is repeated by itself",
+    ("fetch", "--content"): "--model fetches the files of a model, --source those of a data set",
+    ("gre-score", "--factualness-by"): "one judge is used; score again with its --factualness",
+    ("gre-score", "--samples"): "score the answers of a second judge or seed in a second run",
+    ("minea", "--model-dir"): "--gguf names a local model",
+    ("minea", "--samples"): "run again with another --seed",
+    ("predict", "--gate"): "`tripleaudit extract --gate` filters sentences by a classifier",
+    ("predict", "--relation-chunk"): "lower --batch-size if memory is short",
+    ("predict", "--tell"): "it is now called --schema-of-test",
+    ("prepare", "--keep-duplicates"): "repeated triples of a sentence are counted in --report",
+    ("prepare", "--max-length"): "`tripleaudit check --encoder` counts triples that are cut off",
+    ("prepare", "--tokenizer"): "`tripleaudit check --encoder` counts triples that are cut off",
+    ("report", "--facts"): "the facts are read from the study's folder",
+    ("train", "--train-zero"): "join the files, --train takes one",
+}
+"""Command and removed option -> what replaces it."""
 HELP_INDENT = 20
 HELP_WIDTH = 100
 
@@ -150,6 +169,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         command = arguments[0] if arguments else None
         if command and not command.startswith("-"):
             check_command(command)
+            check_options(command, arguments[1:])
         parser = build_parser(command)
         if "_ARGCOMPLETE" in os.environ:  # a shell asks for completions
             import argcomplete
@@ -210,6 +230,19 @@ def check_command(command: str) -> None:
     if command in REMOVED_COMMANDS:
         raise UserError(f"{command}: this command was removed; {REMOVED_COMMANDS[command]}")
     raise UserError(f"unknown command {command!r}{hint(command, names)}")
+
+
+def check_options(command: str, arguments: Sequence[str]) -> None:
+    """Reject an option that the command had in an earlier version.
+
+    Raises:
+        UserError: the option was removed; the message names its replacement.
+    """
+    for argument in arguments:
+        option = argument.partition("=")[0]
+        replacement = REMOVED_OPTIONS.get((command, option))
+        if replacement is not None:
+            raise UserError(f"{command} {option}: this option was removed; {replacement}")
 
 
 def explain(error: Exception, command: str) -> str | None:

@@ -2,22 +2,17 @@
 
 import argparse
 import functools
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from tripleaudit.core.arguments import SEED, Whole, add_force, add_gpus, check_folder
-from tripleaudit.core.errors import UserError
-
-if TYPE_CHECKING:
-    from tripleaudit.training.settings import TrainingSettings
+from tripleaudit.core.arguments import SEED, Whole, add_force, add_gpus, check_folder, json_given
 
 HELP = "train an extractor on a corpus"
+TRAINED_FILES = ("provenance.json", "checkpoints", ".lock", "tokenizer.json")
+"""Files of an earlier training: a folder that has one of them may be written to again.
 
-
-# what shows that a training made a folder; a workflow that trains again removes the declared
-# outputs, not the tokenizer
-OWN = ("provenance.json", "checkpoints", ".lock", "tokenizer.json")
+A workflow that trains again removes all declared outputs, but not the tokenizer.
+"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -62,10 +57,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from tripleaudit.core.fields import row_of
     from tripleaudit.corpora.store import load_sentences, load_set
+    from tripleaudit.training.settings import TrainingSettings
 
-    settings = _read_settings(args.settings)
-    check_folder(args.out, args.force, own=OWN)
+    values: dict[str, Any] = {}
+    for text in args.settings:
+        values.update(json_given("--settings", text))
+    settings = row_of(values, TrainingSettings, "training")
+    check_folder(args.out, args.force, own=TRAINED_FILES)
     files = {"train": args.train, "valid": args.valid}
     sentences = {
         role: load_sentences(path) if role == "valid" else load_set(path)
@@ -105,22 +105,3 @@ def run(args: argparse.Namespace) -> int:
     validation = "no validation" if best is None else f"best validation F1 {best:.4f}"
     print(f"{args.out}: {result.step} steps, {result.epoch:g} epochs, {validation}")
     return 0
-
-
-def _read_settings(texts: Sequence[str]) -> "TrainingSettings":
-    """Return the settings of several JSON objects, later ones winning key by key."""
-    from pydantic import ValidationError
-
-    from tripleaudit.core.fields import mistakes
-    from tripleaudit.training.settings import TrainingSettings
-
-    settings = TrainingSettings()
-    try:
-        for text in texts:
-            part = TrainingSettings.model_validate_json(text)
-            named = {name: getattr(part, name) for name in part.model_fields_set}
-            settings = settings.model_copy(update=named)
-    except ValidationError as error:
-        problems = [mistake.sentence("training") for mistake in mistakes(error, TrainingSettings)]
-        raise UserError("; ".join(problems)) from None
-    return settings

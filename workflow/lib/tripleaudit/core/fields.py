@@ -78,14 +78,12 @@ class Section(BaseModel):
         """Read numbers such as ``3e-4``, which YAML 1.1 takes for text, as numbers."""
         if not isinstance(values, Mapping):
             return values
-        numbers = {
-            key: float(values[key])
-            for name, field in cls.model_fields.items()
-            if (key := field.alias or name) in values
-            and is_exponent(values[key])
-            and _takes(field.annotation, float)
-        }
-        return {**values, **numbers} if numbers else values
+        numbers = dict(values)
+        for name, field in cls.model_fields.items():
+            key = field.alias or name
+            if is_exponent(values.get(key)) and _takes(field.annotation, float):
+                numbers[key] = float(values[key])
+        return numbers
 
     @classmethod
     def checked(cls, values: Mapping[str, Any], where: str) -> Self:
@@ -95,29 +93,29 @@ class Section(BaseModel):
             UserError: one sentence for each that is unknown, does not fit or contradicts another
                 one; all begin with ``where``.
         """
-        made, problems = cls.tried(values, where)
-        if made is None or problems:
+        settings, problems = cls.tried(values, where)
+        if settings is None or problems:
             raise UserError("; ".join(problems))
-        return made
+        return settings
 
     @classmethod
     def tried(cls, values: Mapping[str, Any], where: str) -> tuple[Self | None, list[str]]:
         """Return the settings, None if invalid, and the sentences that :meth:`checked` raises."""
         try:
-            made = cls.model_validate(dict(values))
+            settings = cls.model_validate(dict(values))
         except ValidationError as error:
             return None, [mistake.sentence(where) for mistake in mistakes(error, cls)]
-        return made, [f"{where}/{problem}" for problem in made.contradictions()]
+        return settings, [f"{where}/{problem}" for problem in settings.contradictions()]
 
     @classmethod
     def trusted(cls, values: Mapping[str, Any]) -> Self:
         """Return settings that were validated before, lists as tuples, without unknown keys."""
-        known = {field.alias or name: field.metadata for name, field in cls.model_fields.items()}
-        made = (
-            (key, tuple(each) if isinstance(each, list) and AsTuple in known.get(key, ()) else each)
-            for key, each in values.items()
-        )
-        return cls.model_construct(**dict(made))
+        settings = dict(values)
+        for name, field in cls.model_fields.items():
+            key = field.alias or name
+            if AsTuple in field.metadata and isinstance(settings.get(key), list):
+                settings[key] = tuple(settings[key])
+        return cls.model_construct(**settings)
 
     def contradictions(self) -> Iterator[str]:
         """Yield key and sentence for each setting that contradicts another setting."""

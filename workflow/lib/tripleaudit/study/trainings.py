@@ -81,17 +81,21 @@ class Trainings:
         return self.declared(name).training_defaults
 
     def merged(self, corpus: str, name: str) -> dict[str, Any]:
-        """Return the keys of a training: those that the extractor's name implies, then preset,
-        then ``training``, then the extractor's own section, the later one winning key by key.
+        """Return the keys of a training, merged key by key.
+
+        Keys that the extractor's name implies come first, then those of its preset, of the section
+        ``training``, and of the extractor's own section; later ones replace earlier ones.
         """
-        own = self.sections[name]
-        preset = own.get("preset", self.shared.get("preset"))
+        section = self.sections[name]
+        preset = section.get("preset", self.shared.get("preset"))
         if isinstance(preset, dict):
             preset = preset.get(corpus)
         merged: dict[str, Any] = dict(EXTRACTORS[name].training) if name in EXTRACTORS else {}
-        for part in (presets(name).get(preset, {}), self.shared, own):
+        for part in (presets(name).get(preset, {}), self.shared, section):
             model = {**merged.get("model", {}), **part.get("model", {})}
-            merged = {**merged, **part, **({"model": model} if model else {})}
+            merged.update(part)
+            if model:
+                merged["model"] = model
         return merged
 
     def loop_settings(self, corpus: str, name: str) -> LoopSettings:
@@ -113,26 +117,24 @@ class Trainings:
         keys["encoder_layers"] = self.config.encoder.layers
         if double:
             keys["double"] = True
-        if run.noise == "noising":
-            keys["noising"] = self._noising(run.corpus)
+        noising = self.config.noising
+        if run.noise == "noising" and noising is not None:
+            probability = self.config.corpora[run.corpus].noise_probability
+            if probability is None:
+                probability = noising.probability
+            keys["noising"] = NoiseSettings(
+                probability=probability, keep_length=noising.keep_length
+            )
         return TrainingSettings.trusted(keys)
-
-    def _noising(self, corpus: str) -> NoiseSettings | None:
-        """Return Entity Noising on a corpus, which may have a probability of its own."""
-        noising, probability = self.config.noising, self.config.corpora[corpus].noise_probability
-        if noising is None:
-            return None
-        if probability is None:
-            probability = noising.probability
-        return NoiseSettings(probability=probability, keep_length=noising.keep_length)
 
     def settings_json(self, wildcards: Any, double: bool = False) -> str:
         """Return the settings that affect the result of a training, as canonical JSON."""
         return json.dumps(self.settings(wildcards, double).affecting(), sort_keys=True)
 
     def unaffecting_options(self, wildcards: Any, input: Any) -> list[str]:
-        """Return the option with the settings that do not affect a result; ``input`` keeps
-        Snakemake from comparing it.
+        """Return the option with the settings that do not affect a result.
+
+        Snakemake does not compare a parameter whose function takes ``input``.
         """
         unaffecting = self.settings(wildcards).unaffecting()
         return ["--settings", json.dumps(unaffecting, sort_keys=True)] if unaffecting else []

@@ -164,8 +164,8 @@ class TrainingSettings(LoopSettings):
 
     def affecting(self) -> dict[str, Any]:
         """Return the keys that were named and that affect the result, as JSON values."""
-        return {key: value for key, value in self.given().items() if key not in UNAFFECTING_KEYS}
+        return self.model_dump(mode="json", exclude_unset=True, exclude=set(UNAFFECTING_KEYS))
 
     def unaffecting(self) -> dict[str, Any]:
         """Return the keys that were named and that do not affect the result, as JSON values."""
-        return {key: value for key, value in self.given().items() if key in UNAFFECTING_KEYS}
+        return self.model_dump(mode="json", exclude_unset=True, include=set(UNAFFECTING_KEYS))
