@@ -204,3 +204,11 @@ def test_the_table_of_contrasts_has_their_differences(results):
     cell = table.cell("PRGC", "Difference", row_group="entirely seen to unseen")
     assert cell.value == pytest.approx(100 * frame.loc[row, "difference"])
     assert cell.low == pytest.approx(100 * frame.loc[row, "low"])
+
+
+def test_every_row_of_the_table_says_on_which_test_set(results):
+    results.run("casrel", quality=0.5, protocol="augmented", seeds=(1, 2, 3))
+    table = build_table("contrasts", results.inputs())
+    systems = [row.label for row in table.rows if row.group == "entirely seen to unseen"]
+    noised = [name for name in systems if name.startswith("CasRel")]
+    assert sorted(noised) == ["CasRel", "CasRel (Aug.)", "CasRel+EN"]

@@ -122,7 +122,21 @@ def _label(row: dict[str, Any], name_corpus: bool) -> str:
     )
     is_one_system = row["extractor_first"] == row["extractor_second"] and row["contrast"] != SYSTEMS
     name = first if is_one_system else f"{first} \u2192 {second}"
-    return f"{name} ({labels.corpus(row['corpus'])})" if name_corpus else name
+    test_set = []
+    if name_corpus:
+        test_set.append(labels.corpus(row["corpus"]))
+    if _is_on_another_test_set(row):
+        test_set.append(labels.protocol(row["protocol_first"]))
+    return f"{name} ({', '.join(test_set)})" if test_set else name
+
+
+def _is_on_another_test_set(row: dict[str, Any]) -> bool:
+    """Return whether both sides read one test set that is not the original one, and the
+    contrast's name does not say which.
+    """
+    protocol = row["protocol_first"]
+    is_one_set = protocol == row["protocol_second"]
+    return is_one_set and protocol != "original" and protocol not in row["contrast"]
 
 
 def _number(value: float | None) -> float | None:
