@@ -39,3 +39,8 @@ def test_an_own_extractor_whose_name_is_not_its_key_is_refused_before_anything_r
         UserError, match="own_extractors/mine: Mine has the name 'broken', expected 'mine'"
     ):
         study(f"own_extractors: {{mine: '{file}:Mine'}}\nextractors: {{mine: }}")
+
+
+@pytest.mark.parametrize(("word", "value"), [("true", True), ("false", False)])
+def test_double_reads_the_words_that_snakemake_passes_as_text(word, value) -> None:
+    assert study(f"double: '{word}'").config["double"] is value

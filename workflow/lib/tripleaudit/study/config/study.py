@@ -3,7 +3,7 @@
 import functools
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from tripleaudit.core.devices import SHARES
@@ -37,6 +37,14 @@ from tripleaudit.study.config.tables import Table
 from tripleaudit.study.config.training import Entry, Extractor, Noising, OwnExtractor, Training, Zcc
 
 SHARED_FOLDER = "cache"
+SWITCHES = {"true": True, "false": False}
+
+
+def read_switch(value: Any) -> Any:
+    """Return the boolean that ``snakemake --config double=true`` means: Snakemake passes the
+    word as text. Other values stay as they are.
+    """
+    return SWITCHES.get(value, value) if isinstance(value, str) else value
 
 
 def _has_nz(settings: list[str]) -> list[str]:
@@ -131,7 +139,9 @@ class StudyConfig(Section):
     preset.
     """
     double: Annotated[
-        Any, form("true, false or a path", bool | Text, {"type": ["boolean", "string"]})
+        Any,
+        form("true, false or a path", bool | Text, {"type": ["boolean", "string"]}),
+        BeforeValidator(read_switch),
     ] = False
     """Whether each kind of training (extractor, noising, training set) is done once more, with the first seed and twice
     the epochs, to see whether it had converged: nothing else is made from it (docs/explanation/statistics.md). Or the
