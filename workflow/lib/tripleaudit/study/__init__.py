@@ -1,3 +1,1 @@
-"""The plan of a study: what follows from its configuration, and everything that is wrong with
-it.
-"""
+"""The plan of a study: its configuration, its validation, and the jobs that follow from it."""

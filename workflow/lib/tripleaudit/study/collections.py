@@ -42,11 +42,10 @@ class Collections:
         return self.section[name]
 
     def texts(self, name: str) -> list[str]:
-        """Return the text files of a collection that lie on this machine; addresses of stores are
-        not looked at.
+        """Return the text files of a collection on this machine; addresses of stores are left out.
 
         Raises:
-            UserError: an entry stands for no file.
+            UserError: an entry matches no file.
         """
         files = self.section[name].files
         return [
@@ -66,9 +65,7 @@ class Collections:
         return self.model(wildcards.collection) + self.gate(wildcards.collection)
 
     def addresses(self, wildcards: Any) -> list[str]:
-        """Return the entries of a collection that lie in a store, which is looked at when the
-        job runs.
-        """
+        """Return the entries of a collection that are addresses of a store; the job reads them."""
         return [entry for entry in self.section[wildcards.collection].files if is_remote(entry)]
 
     def extractor(self, name: str) -> str:
@@ -77,8 +74,9 @@ class Collections:
         return "" if is_folder(model) else model
 
     def model_run(self, name: str) -> str | None:
-        """Return the path of the run whose model extracts (:attr:`.runs.TrainingRun.path`), None for a
-        folder.
+        """Return the path of the run whose model extracts; None if the model is a folder.
+
+        The path is :attr:`.runs.TrainingRun.path`.
         """
         section = self.section[name]
         if is_folder(section.extractor) or self.system(name):
@@ -171,9 +169,7 @@ class Collections:
         return options_of(values)
 
     def deciding_options(self, wildcards: Any) -> list[str]:
-        """Return the options that decide the triples besides texts, their reading and the
-        models.
-        """
+        """Return the options that affect the triples, apart from texts and models."""
         section = self.section[wildcards.collection]
         return options_of(
             {"threshold": section.threshold, "only-triples": section.write == "triples"}

@@ -21,9 +21,7 @@ SPLITS = ("train", "valid", "test")
 
 
 def formats_of(paths: Iterable[str], format: str, columns: Columns | None) -> list[str]:
-    """Return the formats that files are read in; none if one is not there yet, or in no format,
-    as its reader says.
-    """
+    """Return the formats that files are read in; none if a file is missing or cannot be read."""
     try:
         found = [
             resolve_format(path, format, columns.given() if columns else None) for path in paths
@@ -51,9 +49,7 @@ class Corpora:
         return {name: _sizes_of_files(corpus.files) for name, corpus in self.sections.items()}
 
     def sizes(self, name: str) -> dict[str, int]:
-        """Return the number of sentences of each split as the study takes it, where that is
-        known beforehand.
-        """
+        """Return the number of sentences of each split, where it is known before the study runs."""
         corpus = self.sections[name]
         if corpus.only_relations:
             return {}
@@ -63,9 +59,7 @@ class Corpora:
         return {split: min(size, limits.get(split, size)) for split, size in known.items()}
 
     def registered(self, corpus: str) -> registry.RegisteredCorpus | None:
-        """Return the registered corpus behind a corpus of the study; None if the study brings
-        files of its own.
-        """
+        """Return the registered corpus behind a corpus of the study; None for own files."""
         chosen = self.sections[corpus]
         return None if chosen.files is not None else registry.corpus(chosen.registry or corpus)
 
@@ -84,9 +78,7 @@ class Corpora:
         ]
 
     def counts(self) -> list[str]:
-        """Return the reports on all splits of all corpora that have a training set, and on other
-        test sets.
-        """
+        """Return the reports on reading: all splits of trainable corpora, else the test set."""
         corpora = {
             name: SPLITS if self.sections[name].has_training else ("test",)
             for name in self.sections
@@ -103,8 +95,10 @@ class Corpora:
         ]
 
     def files_of_split(self, corpus: str, split: str, protocol: str = "original") -> list[str]:
-        """Return the files of a split (of a protocol's published sets): own paths, or names
-        below the raw files'.
+        """Return the files of a split as the study names them: own paths, or names of raw files.
+
+        Args:
+            protocol: whose published set the split is; ``original`` for the corpus itself.
         """
         files = self.sections[corpus].files
         if files is None:
@@ -119,9 +113,7 @@ class Corpora:
         )  # without a validation file, it is a part of the training file
 
     def raw_inputs(self, wildcards: Any) -> list[str]:
-        """Return the files that a split (of a protocol's published sets) is made of, where they
-        lie, folders first.
-        """
+        """Return the paths of the files of a split, or of a protocol's published set."""
         files = self.files_of_split(
             wildcards.corpus, wildcards.split, wildcards.get("protocol", "original")
         )
@@ -130,9 +122,7 @@ class Corpora:
         return [f"{self.paths.raw}/{name}" for name in files]
 
     def formats(self, corpus: str, split: str) -> list[str]:
-        """Return the formats of the files of one's own that a split is made of; none if a file
-        is not there yet.
-        """
+        """Return the formats of the study's own files of a split; none if a file is missing."""
         chosen = self.sections[corpus]
         if chosen.files is None:
             return []
@@ -141,8 +131,10 @@ class Corpora:
         )
 
     def prepare_origin(self, wildcards: Any, input: Sequence[str]) -> list[str]:
-        """Return options of ``tripleaudit prepare`` that say where a split comes from, given the
-        rule's input files.
+        """Return the options of ``tripleaudit prepare`` that name the source of a split.
+
+        Args:
+            input: the input files of the rule.
         """
         files = self.files_of_split(
             wildcards.corpus, wildcards.split, wildcards.get("protocol", "original")
@@ -157,11 +149,10 @@ class Corpora:
         return options_of({"raw-root": input[0].removesuffix(files[0]).rstrip("/") or "."})
 
     def prepare_options(self, wildcards: Any) -> list[str]:
-        """Return options of ``tripleaudit prepare`` that decide what a split (of a protocol's
-        published sets) holds.
+        """Return the options of ``tripleaudit prepare`` that affect the content of a split.
 
-        A published test set is whole, but one of variants of the test set's sentences is as short
-        as that one.
+        A published test set is read completely, except that variants of test sentences are limited
+        as the test set is.
         """
         corpus, split, protocol = (
             wildcards.corpus,
@@ -197,9 +188,7 @@ def raw_files(entry: registry.RegisteredCorpus) -> list[registry.RawFile]:
 
 
 def _sizes_of_files(files: Files | None) -> dict[str, int]:
-    """The number of sentences of each split of files that have one a line; others are not looked
-    into.
-    """
+    """Return the number of sentences of each split in formats with one sentence a line."""
     sizes: dict[str, int] = {}
     for split, paths in ((split, getattr(files, split)) for split in SPLITS if files):
         found = [Path(shipped(path)) for path in paths or ()]

@@ -116,9 +116,7 @@ class Facts:
 
     @cached_property
     def timed(self) -> dict[str, dict[str, Any]]:
-        """Prediction file -> keys, of the trainings and baselines whose time is compared with
-        that of systems.
-        """
+        """Return prediction file -> keys of the runs whose time is compared with systems."""
         predictions = fill(self.paths.results.predictions, testset="test")
         timed = {}
         for run in self.runs.extractors:

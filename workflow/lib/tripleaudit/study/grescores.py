@@ -113,8 +113,9 @@ class GreScores:
         return found
 
     def _own(self, dataset: str) -> list[Planned]:
-        """The study's extractors of a data set's corpus, trained on the original split, and its
-        systems.
+        """Return the systems of a data set's corpus, and its trained extractors.
+
+        Extractors are trained on the original split.
         """
         (corpus, split), chosen = self.corpus_of(dataset), self.datasets[dataset]
         if chosen.gold is not None or not chosen.extractors or split != "test":
@@ -144,9 +145,7 @@ class GreScores:
         return found
 
     def texts(self, dataset: str, system: str) -> list[str]:
-        """Return the file of the texts that a judge is queried about, where a system has answers
-        to more of them.
-        """
+        """Return the gold file if the judge takes the texts of a system from it, else nothing."""
         own = self.planned[dataset][system].keys["setting"] in (TRAINED, SYSTEM)
         return [self.gold(dataset)] if own else []
 
@@ -161,9 +160,7 @@ class GreScores:
         )
 
     def verdicts(self, kind: str = "factualness") -> list[str]:
-        """Return the judge's verdicts about the extractions of language models, which the report
-        shows.
-        """
+        """Return the files with the judge's verdicts on extractions of language models."""
         shown = {system for _, system in self.language_models.extractions}
         return [
             self.judged(dataset, name, self.judge, kind)
@@ -173,11 +170,9 @@ class GreScores:
         ]
 
     def spec(self, dataset: str) -> tuple[str, list[str]]:
-        """Return what decides the scores of a data set, as canonical JSON, and the files that it
-        refers to by number.
+        """Return the settings of the scores of a data set as canonical JSON, and their files.
 
-        Paths are kept out of the JSON, so that it stays the same where a study moves to another
-        folder.
+        The JSON refers to files by number, so that it does not change with the study's folder.
         """
         files: list[str] = []
         chosen, systems = self.datasets[dataset], self.planned[dataset].values()
@@ -214,9 +209,7 @@ class GreScores:
     # what the jobs are given
 
     def topic_text(self, wildcards: Any) -> str:
-        """Return the texts to train a topic model on: the configured, else the corpus's training
-        set, else the gold.
-        """
+        """Return the training texts of a topic model: configured, else training set, else gold."""
         topics, (corpus, _) = (
             self.datasets[wildcards.dataset].topics,
             self.corpus_of(wildcards.dataset),
@@ -250,9 +243,7 @@ class GreScores:
         return options_of({**values, "evaluated-after": topics.evaluated_after})
 
     def evaluated(self, wildcards: Any) -> list[str]:
-        """Return the file with the texts that a topic model's training texts are ordered by, if
-        they are.
-        """
+        """Return the file whose texts order the training texts of a topic model; empty for none."""
         topics = self.datasets[wildcards.dataset].topics
         return (
             []

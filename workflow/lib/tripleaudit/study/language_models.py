@@ -57,23 +57,18 @@ class LanguageModels:
         return [self.paths.served(serve.source) for serve in servers if serve is not None]
 
     def need_network(self, *endpoints: str | None) -> bool:
-        """Whether one of the endpoints is a service elsewhere, not a model that a job serves
-        itself.
+        """Return whether an endpoint is a remote service, not a model that the job serves itself.
 
-        A rule that asks it is local, because compute nodes may have no network.
+        Such a rule is local, because compute nodes may have no network.
         """
         return any(self.config.endpoints[name].serve is None for name in endpoints if name)
 
     def identity(self, dataset: str, system: str) -> dict[str, Any]:
-        """Return what decides the result of an extraction
-        (:func:`tripleaudit.llm.section.identity`).
-        """
+        """Return the settings that affect an extraction."""
         return settings.identity(self.section, dataset, system)
 
     def sampling(self, *endpoints: str | None) -> list[dict[str, Any]]:
-        """Return what decides the answers of endpoints besides the requests: nothing about
-        transport.
-        """
+        """Return the settings of endpoints that affect answers, without those of the transport."""
         fields = ("model", "temperature", "seed", "top_p", "extra", "context")
         found = [settings.endpoint(self.section, name) for name in endpoints if name]
         return [{field: getattr(endpoint, field) for field in fields} for endpoint in found]
@@ -100,9 +95,7 @@ class LanguageModels:
         return sorted(name for name in self._key_names(used) if not is_set(name))
 
     def keys_present(self) -> list[str]:
-        """Return the names of the environment variables of endpoints that are set, for jobs on
-        other machines.
-        """
+        """Return the variables of endpoints that are set, for jobs on other machines."""
         return sorted(filter(is_set, self._key_names(self.config.endpoints)))
 
     def _key_names(self, endpoints: Iterable[str]) -> set[str]:

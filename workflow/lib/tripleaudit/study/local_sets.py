@@ -1,6 +1,4 @@
-"""The contents of a study's own files, read before anything runs: for checks, estimates and
-default settings.
-"""
+"""The contents of a study's own files, read early for checks, estimates and default settings."""
 
 from functools import cache
 from pathlib import Path
@@ -49,9 +47,7 @@ def local_split(corpus: Corpus, split: str, max_bytes: int = MAX_BYTES) -> list[
 
 
 class _Split:
-    """A split to read; equal to another one of the same configuration and the same state of its
-    files.
-    """
+    """A split to read; splits with equal options and unchanged files compare equal."""
 
     def __init__(self, corpus: Corpus, split: str, paths: tuple[str, ...], divided: bool):
         self.corpus, self.split, self.paths, self.divided = corpus, split, paths, divided
@@ -97,8 +93,9 @@ def _size(path: Path) -> int | None:
 
 
 def settings_of_data(corpora: dict[str, Corpus]) -> list[str]:
-    """Return the cardinality settings of a study that trains nothing: ``wz`` too if a test set
-    has empty sentences.
+    """Return the cardinality settings of a study that trains nothing.
+
+    ``wz`` is one of them if a test set has sentences without triples.
     """
     for corpus in corpora.values():
         try:

@@ -42,8 +42,9 @@ class NeedleStudies:
 
     @cached_property
     def plan_json(self) -> str:
-        """What decides needles, extraction and scores, as canonical JSON
-        (:class:`tripleaudit.needles.plan.Plan`).
+        """Return the settings that affect needles, extraction and scores, as canonical JSON.
+
+        The command reads them as a :class:`tripleaudit.needles.plan.Plan`.
         """
         known = {field.alias or name for name, field in NeedleSettings.model_fields.items()}
         values = {key: value for key, value in self.section.items() if key in known}

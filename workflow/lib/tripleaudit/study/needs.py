@@ -1,6 +1,4 @@
-"""What has to be installed for a study to run: extras of the package, by the parts of the study
-that need them.
-"""
+"""Extras of the package that a study needs, by the parts of the study that need them."""
 
 from collections.abc import Iterator
 

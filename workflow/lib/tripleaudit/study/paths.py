@@ -14,8 +14,9 @@ from tripleaudit.sources import registry
 
 
 def with_contents(paths: Iterable[str]) -> list[str]:
-    """Return paths, and behind them the files inside of folders: Snakemake does not see that one
-    of these changed.
+    """Return paths, followed by the files inside of those that are folders.
+
+    Snakemake does not notice a changed file of a folder, unless the file is an input itself.
     """
     paths = list(paths)
     contents = [str(file) for path in paths for file in sorted(_files_below(Path(path)))]
@@ -131,16 +132,15 @@ class StudyPaths:
         return self.raw_root or f"{self.downloads}/raw"
 
     def file(self, path: str) -> str:
-        """Return where a file lies: under the raw root, registered there, shipped, or the user's
-        own.
-        """
+        """Return the path of a file: in the raw root, a fetched raw file, shipped, or as named."""
         if self.raw_root and (Path(self.raw_root) / path).exists():
             return str(Path(self.raw_root) / path)
         return f"{self.raw}/{path}" if path in registry.raw_files() else shipped(path)
 
     def own_files(self, paths: Iterable[str]) -> list[str]:
-        """Return those inputs that the study neither makes nor fetches; of a model all files of
-        its folder and of its modules (``1_Pooling``).
+        """Return those inputs that the study neither makes nor fetches.
+
+        For a model these are all files of its folder and of its modules (``1_Pooling``).
         """
         made = (f"{self.study}/", f"{self.downloads}/", "<")
         files = []
@@ -198,15 +198,11 @@ class StudyPaths:
         return self._local(model) or f"{self.downloads}/lm/{self._slug(model)}.gguf"
 
     def source(self, slug: str) -> str:
-        """Return the model that is fetched into a folder of this name; a registered name stands
-        for itself.
-        """
+        """Return the model that is fetched into a folder of this name."""
         return self._sources.get(slug, slug)
 
     def problems_of_served(self, where: str, model: str) -> Iterator[str]:
-        """Yield a sentence about a language model that is not known, or is no GGUF file that is
-        there.
-        """
+        """Yield a sentence about a language model that is unknown or not an existing GGUF file."""
         try:
             source = registry.find_model(model).source
         except UserError as error:
@@ -219,11 +215,10 @@ class StudyPaths:
             yield f"{where}: {model}: not a GGUF file; serve another model yourself, and name its 'base_url'{known}"
 
     def problems_of_model(self, where: str, model: str, layers: int | None = None) -> Iterator[str]:
-        """Yield a sentence about a model that is not known, a folder that holds none, and layers
-        that it lacks.
+        """Yield a sentence about an unknown model, a folder without a model, or missing layers.
 
         Args:
-            layers: of it that are used.
+            layers: number of its first layers that are used; None for all.
         """
         if holds_secrets(model):
             yield f"{where}: an address must not hold credentials; fetch the model, and name its folder"
@@ -258,9 +253,7 @@ class StudyPaths:
         return shipped(source.location) if source.kind == "local" and source.inner is None else None
 
     def _slug(self, model: str) -> str:
-        """The folder name of a fetched model: its registered name, or its source with harmless
-        characters.
-        """
+        """Return the folder name of a fetched model: its name with harmless characters."""
         slug = re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.")
         self._sources[slug] = model
         return slug

@@ -43,17 +43,13 @@ class Protocols:
         return protocol == "augmented" and files is not None and files.augmented is not None
 
     def origin(self, corpus: str, protocol: str) -> str | None:
-        """Return who made the sets of a protocol that are not made here: ``published`` or
-        ``files``.
-        """
+        """Return ``published`` or ``files`` for ready-made sets of a protocol, else None."""
         if self.in_files(corpus, protocol):
             return "files"
         return "published" if self.published(corpus, protocol) else None
 
     def published(self, corpus: str, protocol: str) -> registry.RegisteredCorpus | None:
-        """Return the registered corpus that holds the published sets of a protocol; None if the
-        sets are made here.
-        """
+        """Return the registered corpus with a protocol's published sets; None without such."""
         if self.options(protocol).get("source", "made") == "made":
             return None
         name = self.config.corpora[corpus].registry or corpus
@@ -62,15 +58,14 @@ class Protocols:
         return None if found is None else registry.corpus(found)
 
     def gives_schema(self, protocol: str) -> bool:
-        """Whether systems are given the relations of a protocol's test set, which they may not
-        have been trained on.
+        """Return whether systems receive the relations of a protocol's test set.
+
+        They may not have been trained on these relations.
         """
         return spec_of(protocol).gives_schema
 
     def described(self, corpus: str, protocol: str = "original") -> dict[str, str]:
-        """Return relation -> description as systems are given them under a protocol; none of
-        texts without a corpus.
-        """
+        """Return relation -> description for systems under a protocol; empty without a corpus."""
         described = corpus and self.options(protocol).get("descriptions", True)
         return dict(self.config.corpora[corpus].relations) if described else {}
 
@@ -96,9 +91,7 @@ class Protocols:
         return {key: value for key, value in options.items() if value is not None}
 
     def protocol_json(self, wildcards: Any) -> str:
-        """Return what decides the sets of a protocol of one corpus besides the corpus, as
-        canonical JSON.
-        """
+        """Return the options that affect the sets of a protocol of a corpus, as canonical JSON."""
         name = wildcards.get("protocol", "augmented")
         if source := self.origin(wildcards.corpus, name):
             return json.dumps({"source": source})
@@ -121,8 +114,7 @@ class Protocols:
         return options_of({"steps": options.mlm_steps, "seed": options.seed, "layers": layers})
 
     def augmentation_models(self, wildcards: Any) -> dict[str, str]:
-        """Return the masked language model, the encoder that vectors are derived from, and vectors
-        of one's own.
+        """Return the files of the masked language model, the encoder for vectors, and own vectors.
 
         Published sets need none of them.
         """
@@ -144,9 +136,7 @@ class Protocols:
 
     @staticmethod
     def augmentation_options(wildcards: Any, input: Any) -> list[str]:
-        """Return the options of ``tripleaudit build-protocol`` that name what
-        :meth:`augmentation_models` asks for.
-        """
+        """Return the options of ``tripleaudit build-protocol`` for the augmentation models."""
         given = dict(input.items())
         folders = {name: given.get(name.replace("-", "_")) for name in ("masked-lm", "encoder")}
         found = {name: Path(file).parent for name, file in folders.items() if file}
@@ -162,9 +152,7 @@ class Protocols:
         return [name for name in self.names if not spec_of(name).train]
 
     def encoder(self, corpus: str) -> str:
-        """Return a corpus's encoder, as a name of the registry or a source: its own one, else
-        the study's.
-        """
+        """Return the encoder of a corpus, its own or the study's: a registered name or a source."""
         return self.config.corpora[corpus].encoder or self.config.encoder.model
 
     def encoder_file(self, wildcards: Any) -> str:
@@ -173,16 +161,13 @@ class Protocols:
 
     @functools.cached_property
     def trainsets(self) -> list[str]:
-        """All training sets, as ``protocol-setting``: every protocol in nz, the original one in
-        wz too.
-        """
+        """All training sets as ``protocol-setting``; only the original protocol has wz."""
         options = {name: self.options(name) for name in self.names if name not in self.tests_only}
         sets = [f"{name}-nz" for name, chosen in options.items() if chosen.get("train", True)]
         return sets + (["original-wz"] if "wz" in self.settings else [])
 
     def testsets(self, trainset: str) -> list[tuple[str, str]]:
-        """Return the ``(test set, testing setting)`` pairs that a training on a training set is
-        scored on.
+        """Return the ``(test set, testing setting)`` pairs on which a training is scored.
 
         ``test`` is the test set of the training's own protocol; a protocol without a training set,
         such as ``augmented``, belongs to the original nz training.
@@ -200,9 +185,7 @@ class Protocols:
         )
 
     def protocol_inputs(self, wildcards: Any) -> dict[str, str]:
-        """Return the original nz splits, from which protocols make theirs, or a protocol's
-        published sets.
-        """
+        """Return the original nz splits that a protocol changes, or its published sets."""
         corpus, protocol = wildcards.corpus, wildcards.get("protocol", "augmented")
         found = {
             split: self.set_file(corpus, "original", "nz", split)
@@ -237,9 +220,7 @@ class Protocols:
         return self.set_file(wildcards.corpus, protocol, setting, select_on)
 
     def doubled_sets(self, wildcards: Any) -> list[str]:
-        """Return what a training of twice the epochs predicts: the set that it chooses its epoch
-        on, and test sets.
-        """
+        """Return the sets that a training of twice the epochs predicts."""
         # the rule for the original nz training alone has no wildcard for the training set
         protocol, setting = wildcards.get("trainset", "original-nz").rsplit("-", 1)
         select_on = self.options(protocol).get("select_on", "valid")
@@ -255,9 +236,7 @@ class Protocols:
         return self.set_file(wildcards.corpus, protocol, setting, "test")
 
     def testset_files(self, wildcards: Any) -> list[str]:
-        """Return the test sets of an original nz training: the original one and those without a
-        training set.
-        """
+        """Return the test sets of an original nz training, also those without a training set."""
         names = [("original", self.settings[-1]), *((name, "nz") for name in self.tests_only)]
         return [
             self.set_file(wildcards.corpus, protocol, chosen, "test") for protocol, chosen in names

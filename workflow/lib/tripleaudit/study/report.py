@@ -102,8 +102,10 @@ class Report:
         self.chosen = chosen_tables(config)
 
     def tables(self, *needs: str) -> dict[str, dict[str, Any]]:
-        """Return the tables to make, with their options; with ``needs``, those that are made
-        from such files.
+        """Return the tables to make, with their options.
+
+        Args:
+            needs: kinds of files; returns only the tables that need such files.
         """
         chosen = dict.fromkeys(self.possible, {}) if self.chosen is None else self.chosen
         return {name: of for name, of in chosen.items() if not needs or TABLES[name].needs in needs}
@@ -114,9 +116,7 @@ class Report:
         return json.dumps(options, sort_keys=True)
 
     def plot_options(self) -> str:
-        """Return the plots as canonical JSON, each with the matching rule of the table that it
-        draws.
-        """
+        """Return the plots as canonical JSON, each with the matching rule of its table."""
         options = {}
         for plot in self.plots:
             table = (self.chosen or {}).get(TABLE_OF_PLOT.get(plot, plot), {})
@@ -124,9 +124,7 @@ class Report:
         return json.dumps(options)
 
     def table_inputs(self, *names: str) -> dict[str, list[str]]:
-        """Return what tables are made from, by the command's options; tables about data need no
-        training.
-        """
+        """Return the input files of tables by the command's options."""
         results = self.paths.results
         needs = {TABLES[name].needs for name in names}
         scores, gre, needles = (
@@ -149,8 +147,9 @@ class Report:
         return {kind: paths for kind, paths in files.items() if paths}
 
     def scores_of(self, wildcards: Any) -> list[str]:
-        """Return the files of one scores file: GREScores (``gre/``), needles (``needles/``), or
-        the rest.
+        """Return the files of one scores file.
+
+        The wildcard ``part`` is ``gre/`` for GREScores, ``needles/`` for needles, else empty.
         """
         if wildcards.part == "gre/":
             return self.grescores.files()
@@ -175,9 +174,7 @@ class Report:
         return {kind: paths for kind, paths in files.items() if paths}
 
     def _facts_of_gre(self) -> list[str]:
-        """Return the facts of systems and of trainings, where data sets with GREScores have some
-        of them.
-        """
+        """Return the facts of systems and trainings that data sets with GREScores contain."""
         planned = [each for systems in self.grescores.planned.values() for each in systems.values()]
         settings = {each.keys["setting"] for each in planned}
         facts = []
@@ -287,9 +284,7 @@ class Report:
         }
 
     def sentence_files(self) -> list[str]:
-        """Return the files that the report finds by its inputs: sentences and predictions of rows
-        and of answers.
-        """
+        """Return the files that the report finds by its inputs, such as sentences and answers."""
         results, extractions = self.paths.results, self.language_models.extractions
         files = [results.score_provenance.format(row=row.path) for row in self.browsed]
         for row in self.browsed:

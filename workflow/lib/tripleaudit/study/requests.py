@@ -1,5 +1,6 @@
-"""Requests, tokens and money of all that queries endpoints: extraction, judging, embedding,
-needles. Sends nothing.
+"""Estimate of requests, tokens and money at endpoints, without sending anything.
+
+It covers extraction, judging, embedding and needles.
 """
 
 import json
@@ -128,9 +129,7 @@ def as_table(result: Mapping[str, Any]) -> str:
 
 
 def _extraction(study: Study, clients: Clients) -> Found:
-    """What the systems of the section would be sent; a row for those that cannot be counted,
-    too.
-    """
+    """Estimate the requests of the section's systems, each with a row."""
     models, section = study.language_models, study.language_models.section
     for dataset, name in models.extractions:
         system, results = section["systems"][name], study.paths.results
@@ -151,9 +150,7 @@ def _extraction(study: Study, clients: Clients) -> Found:
 
 
 def _local_texts(study: Study, dataset: str) -> list[Sentence] | None:
-    """Return the texts of a data set from the study's own files, None where they cannot be read
-    beforehand.
-    """
+    """Return the texts of a data set from the study's own files; None if unreadable."""
     chosen = study.language_models.section["datasets"][dataset]
     sentences = local_set(study.data.sections[chosen["corpus"]], chosen["split"], "wz")
     return (
@@ -164,9 +161,7 @@ def _local_texts(study: Study, dataset: str) -> list[Sentence] | None:
 
 
 def _systems(study: Study, clients: Clients) -> Found:
-    """What the language models among the systems would be sent; a second question after an
-    answer is not counted.
-    """
+    """Estimate the requests of language models among the systems, without repeated questions."""
     systems = study.systems
     jobs: list[Any] = []
     for prediction in study.runs.predictions:
@@ -195,9 +190,7 @@ def _systems(study: Study, clients: Clients) -> Found:
 def _test_and_training(
     study: Study, job: Any, inputs: Mapping[str, Any]
 ) -> tuple[list[Sentence], list[Sentence]] | None:
-    """Return test and training sentences of a system: those that were made, else those of the
-    study's own files.
-    """
+    """Return the test and training sentences of a system from finished jobs or own files."""
     found: list[list[Sentence]] = []
     for role, setting in (("test", study.settings[-1]), ("train", "nz")):
         if not inputs[role]:
@@ -247,9 +240,7 @@ def _judging(study: Study, clients: Clients) -> Found:
 
 
 def _embedding(study: Study, clients: Clients) -> Found:
-    """The strings that US and CS would have an endpoint embed; what a system says is known once
-    it has answered.
-    """
+    """Estimate the strings to embed for US and CS; those of missing answers are unknown."""
     gre, name = study.grescores, study.grescores.embedding_endpoint
     known: set[str] = set()  # one string costs once, whichever data set asks for it first
     for dataset in gre.datasets if name else ():

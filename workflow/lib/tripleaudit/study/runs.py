@@ -185,9 +185,7 @@ class Runs:
 
     @cached_property
     def doubled(self) -> list[TrainingRun]:
-        """The trainings that are repeated with twice the epochs: those of the first seed, if the
-        study asks for it.
-        """
+        """Trainings that are repeated with twice the epochs: those of the first seed, if any."""
         if self.config.double is not True:
             return []
         return [run for run in self.trained if run.seed == self.seeds[0]]

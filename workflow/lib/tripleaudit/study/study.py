@@ -226,7 +226,6 @@ def _protocol_names(typed: StudyConfig, given: Mapping[str, Any]) -> list[str]:
 
 def _settings(typed: StudyConfig) -> list[str]:
     """Return the cardinality settings; a study that trains nothing takes those of its data."""
-
     trains = bool(trained_extractors(typed) or trained_classifiers(typed))
     settings: list[str] = list(typed.settings)
     if "settings" not in typed.model_fields_set and not trains:

@@ -74,9 +74,7 @@ class Systems:
         return found
 
     def formats(self, name: str) -> list[str]:
-        """Return the formats that stored outputs are read in, all where that is not known; none
-        of rows with ids.
-        """
+        """Return the formats of stored outputs: all if unknown, none for rows with ids."""
         given = self.sections[name]
         files = [
             path
@@ -126,9 +124,7 @@ class Systems:
         ]
 
     def takes_schema(self, name: str) -> bool:
-        """Whether a system reads the names of relations that it is asked for; of stored outputs
-        that is assumed.
-        """
+        """Return whether a system reads the relations to extract; stored outputs are assumed to."""
         kind, settings = self.kinds[name], self.sections[name]
         reads = settings.relations is True or (
             kind.name == "endpoint" and settings.setting != "open"
@@ -152,9 +148,7 @@ class Systems:
         return self.sections[wildcards.extractor].runtime
 
     def inputs(self, wildcards: Any) -> dict[str, Any]:
-        """Return what a prediction file is made from besides the test set: training triples,
-        programs, outputs.
-        """
+        """Return the inputs of a prediction file other than the test set."""
         name = wildcards.extractor
         kind, settings = self.kinds[name], self.settings(name)
         own, protocol = wildcards.testset == "test", wildcards.trainset.rpartition("-")[0]
@@ -184,9 +178,7 @@ class Systems:
         }
 
     def gives_schema(self, wildcards: Any) -> bool:
-        """Return whether a system is given the relations of a test set, and not those of
-        training.
-        """
+        """Return whether a system receives the relations of a test set, not those of training."""
         return self.protocols.testset_gives_schema(wildcards.trainset, wildcards.testset)
 
     def files(self, wildcards: Any) -> list[str]:
@@ -246,11 +238,10 @@ class Systems:
 
 
 def next_attempt(report: str | Path) -> int:
-    """Return the number of the next try of a system: a new one after a try that failed, else that
-    of the last one.
+    """Return the number of the next attempt of a system: a new one after a failed attempt.
 
-    It is a parameter of the rule, so that a system that lost its row is queried again by the next
-    run, and one that answered never is.
+    The number is a parameter of the rule, so that the next run queries a system again if its
+    attempt failed, and never otherwise.
     """
     try:
         last = read_json(report) if Path(report).is_file() else {}

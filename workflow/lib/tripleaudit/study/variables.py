@@ -1,6 +1,4 @@
-"""Environment variables with keys of services and headers: whether they are set is asked, never
-their value.
-"""
+"""Environment variables with keys of services: tests whether they are set, never reads values."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
@@ -44,9 +42,7 @@ def variables(study: Study) -> list[tuple[str, str]]:
 
 
 def to_set(study: Study) -> str:
-    """Return the sentence about the variables that are to be set before a study runs; empty if
-    there are none.
-    """
+    """Return a sentence about the variables to set before a study runs; empty if there are none."""
     locs: dict[str, list[str]] = {}
     for name, loc in variables(study):
         if not is_set(name):

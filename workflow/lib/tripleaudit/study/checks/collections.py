@@ -23,9 +23,7 @@ class CollectionChecks:
         self.collections, self.runs = collections, runs
 
     def problems(self) -> Iterator[str]:
-        """Yield one sentence for each model that the study neither trains nor finds, and for
-        texts that are missing.
-        """
+        """Yield one sentence for each missing model and each missing text."""
         for name, section in self.collections.section.items():
             if any(map(holds_secrets, section.files)):
                 yield (

@@ -88,9 +88,7 @@ class CorpusChecks:
             yield f"{where}/limit/test: would cut sentences whose variants files/augmented has; expected one"
 
     def _problems_without_training(self) -> Iterator[str]:
-        """Yield a sentence for each part of the study that needs the training set that a corpus
-        lacks.
-        """
+        """Yield a sentence for each part that needs a training set which its corpus lacks."""
         for name in self.config.corpora:
             if self.config.corpora[name].has_training:
                 continue
@@ -155,9 +153,7 @@ class CorpusChecks:
                 yield f"{where}: {held_out} held-out sentences leave none for training of the {has} of corpus {name}"
 
     def _problems_of_source(self, protocol: str, options: dict[str, Any]) -> Iterator[str]:
-        """Yield sentences about published sets, and sets of one's own, that are not there or
-        take no options.
-        """
+        """Yield sentences about ready-made sets of a protocol that are missing or unused."""
         made = options.pop("source", "made") == "made"
         own = [
             f"corpora/{name}/files/{protocol}"
@@ -181,9 +177,7 @@ class CorpusChecks:
 
 
 def notes_on_corpora(corpora: Corpora, paths: StudyPaths) -> Iterator[str]:
-    """Yield a sentence about raw files that must be got by hand, and about epochs chosen on
-    the test set.
-    """
+    """Yield notes: raw files to download by hand, and epochs that are chosen on the test set."""
     for name, corpus in corpora.sections.items():
         for path, known, _ in _twice(corpus.files) if corpus.files else ():
             if known == "valid":
@@ -193,8 +187,9 @@ def notes_on_corpora(corpora: Corpora, paths: StudyPaths) -> Iterator[str]:
 
 
 def _check_text(path: Path, format: str) -> None:
-    """Refuse a file that holds no sentence, as far as its beginning shows; of a format that is
-    named, an empty one.
+    """Refuse a file without sentences.
+
+    Only the beginning is read; a file whose format is named is refused if it is empty.
     """
     if path.is_dir() and not any(path.iterdir()):
         raise UserError(f"{path}: the folder is empty, expected a data set or a file")

@@ -38,8 +38,9 @@ class Texts(Section):
 
 
 class Extraction(Section):
-    """A language model that extracts for GREScores, and about which texts; rows of F1 are
-    `systems`.
+    """A language model that extracts triples for GREScores, and its texts.
+
+    Rows of F1 are `systems`.
     """
 
     endpoint: str
@@ -71,9 +72,7 @@ class Extraction(Section):
 
 
 class Generative(Section):
-    """Extraction by language models behind OpenAI-compatible endpoints; nothing is sent without
-    systems.
-    """
+    """Extraction by language models behind OpenAI-compatible endpoints; needs `systems`."""
 
     cache: str = "results/cache/llm"
     """Folder of paid answers, kept outside the study's results so that it outlives them; may be

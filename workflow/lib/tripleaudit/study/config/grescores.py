@@ -1,6 +1,4 @@
-"""The section ``grescores`` of the configuration: embedder, matching, judges, data sets and
-stored outputs.
-"""
+"""The section ``grescores``: embedder, matching, judge, data sets and stored outputs."""
 
 from typing import Annotated, Literal
 
@@ -21,8 +19,9 @@ GreFile = Annotated[
 
 
 class GreEmbedder(Section):
-    """What turns subjects, relations and objects into vectors for US and CS; null leaves both
-    scores out.
+    """Model that turns subjects, relations and objects into vectors for US and CS.
+
+    null leaves both scores out.
     """
 
     model: str = "minilm"
@@ -45,9 +44,7 @@ class GreMatching(Section):
 
 
 class GreJudge(Section):
-    """The language model that answers the questions of FS and GS where no stored answers are
-    given.
-    """
+    """The language model that answers the questions of FS and GS without stored answers."""
 
     endpoint: str
     """Name of an endpoint of generative/endpoints."""
@@ -133,8 +130,10 @@ class GreDataset(Section):
 
 
 class Grescores(Section):
-    """GREScores of generative extraction: topical similarity, uniqueness, factualness, granularity and
-    completeness of the triples that systems extracted from the texts of data sets."""
+    """GREScores of triples that systems extracted from the texts of data sets.
+
+    They are topical similarity, uniqueness, factualness, granularity and completeness.
+    """
 
     mode: Literal["default", "official"] = "default"
     """default, or official for the published rules about empty and malformed answers (an empty answer then counts as

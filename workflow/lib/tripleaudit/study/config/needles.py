@@ -35,5 +35,7 @@ class _NeedleInputs(Section):
 
 
 class Needles(NeedleSettings, _NeedleInputs):
-    """MINEA: needles infused into documents, iterated extraction of entities, and scores without reference. Nothing is
-    sent without models."""
+    """MINEA: needles in documents, iterated extraction of entities, and scores without reference.
+
+    Nothing is sent without models.
+    """

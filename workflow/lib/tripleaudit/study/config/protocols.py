@@ -1,6 +1,4 @@
-"""The section ``protocols`` of the configuration: its keys, for the names of sifted sets and of
-plugins that it has.
-"""
+"""The section ``protocols``, whose keys include the names of sifted sets and of plugins."""
 
 import functools
 import re
@@ -54,8 +52,9 @@ class Rearranged(Section):
 
 
 class Augmented(Section):
-    """Test entities are replaced by likely words (rte-generalization 3.3); trained on the
-    original split.
+    """Test entities replaced by likely words (rte-generalization 3.3).
+
+    Trained on the original split.
     """
 
     source: Literal["made", "published"] = "made"
@@ -158,9 +157,7 @@ def named_protocols(names: Iterable[str]) -> tuple[str, ...]:
 
 @functools.cache
 def protocols_model(names: Sequence[str]) -> type[Section]:
-    """Return the model of a section with these names of sifted sets and plugins among the other
-    protocols.
-    """
+    """Return the model of a section that has these sifted sets and plugins besides fixed keys."""
     sifted = (Annotated[Sifted, Field(description=Sifted.__doc__)], ...)
     added = (Annotated[Added, OrEmpty], Added())
     return model_from(

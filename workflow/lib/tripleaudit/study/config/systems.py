@@ -33,8 +33,9 @@ COMMAND, RELATIONS = (
 
 
 class System(Section):
-    """A row of the tables of F1, connected by one key (docs/howto/systems.md); GREScores are about
-    `generative/systems`.
+    """A row of the tables of F1, connected by one key (docs/howto/systems.md).
+
+    GREScores are about `generative/systems`.
     """
 
     trained: Annotated[Training | None, OrEmpty] = None

@@ -14,9 +14,7 @@ CLASSIFIER_PREFIX = "zcc-"
 
 
 def _without_defaults(schema: dict[str, Any]) -> None:
-    """A key that is left out is the preset's or the extractor's own, so the schema names no
-    default.
-    """
+    """Remove the defaults from a schema, since the preset or the extractor provides them."""
     for part in schema["properties"].values():
         part.pop("default", None)
 
