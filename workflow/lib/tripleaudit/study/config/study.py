@@ -41,8 +41,9 @@ SWITCHES = {"true": True, "false": False}
 
 
 def read_switch(value: Any) -> Any:
-    """Return the boolean that ``snakemake --config double=true`` means: Snakemake passes the
-    word as text. Other values stay as they are.
+    """Return the boolean for the text "true" or "false", and other values unchanged.
+
+    Snakemake passes ``--config double=true`` as text.
     """
     return SWITCHES.get(value, value) if isinstance(value, str) else value
 
