@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tripleaudit.cli import build_parser, main
-from tripleaudit.commands.train import OWN
+from tripleaudit.commands.train import TRAINED_FILES
 from tripleaudit.core.arguments import Real, Whole, check_folder, check_paths
 from tripleaudit.core.errors import UserError
 
@@ -128,7 +128,7 @@ def test_a_filled_folder_needs_force(tmp_path: Path) -> None:
     (tmp_path / "model/tokenizer.json").write_text(
         "{}"
     )  # what a workflow leaves of a training that it makes again
-    check_folder(tmp_path / "model", False, own=OWN)
+    check_folder(tmp_path / "model", False, own=TRAINED_FILES)
     with pytest.raises(UserError, match="is read and would be written over"):
         check_folder(tmp_path, True, [tmp_path / "train.jsonl"], ["train.jsonl"])
     with pytest.raises(UserError, match="this is a file, expected a folder"):
