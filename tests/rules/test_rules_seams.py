@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from support.workflow import planned, ran, snakemake, write_study
+from support.workflow import ROOT, planned, ran, snakemake, write_study
 
 pytestmark = pytest.mark.slow
 TEST_SET = "results/small/corpora/tiny/test.jsonl"
@@ -105,3 +105,33 @@ def test_read_only_results_are_one_sentence(folder):
     assert result.returncode != 0
     assert "results/small: " in output and "a writable folder" in output
     assert "Traceback" not in output
+
+
+STOPPED_WHILE_SELECTING = """
+import os, signal
+from snakemake.scheduling.greedy import Scheduler
+
+select_jobs = Scheduler.select_jobs
+
+def stopped(self, *args, **kwargs):
+    os.kill(os.getpid(), signal.SIGTERM)
+    return select_jobs(self, *args, **kwargs)
+
+Scheduler.select_jobs = stopped
+workflow.include({snakefile!r}, overwrite_default_target=True)
+"""
+
+
+def test_a_run_that_is_stopped_while_it_selects_jobs_ends_and_leaves_no_lock(folder):
+    snakefile = folder / "Snakefile"
+    snakefile.write_text(STOPPED_WHILE_SELECTING.format(snakefile=str(ROOT / "Snakefile")))
+    options = ["--cores", "2", "--configfile", "study.yaml", "--scheduler", "greedy"]
+    result = subprocess.run(
+        [sys.executable, "-P", "-m", "snakemake", *options, "--", TEST_SET],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert result.returncode == 1
+    assert not any((folder / ".snakemake" / "locks").glob("*"))

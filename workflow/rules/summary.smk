@@ -3,6 +3,7 @@ from snakemake.logging import logger
 
 from tripleaudit.core.quiet_log import quieten
 from tripleaudit.core.storage import check_writable
+from tripleaudit.core.termination import handle_sigterm_in_thread
 from tripleaudit.summary import RunSummary
 
 # The folder as jobs see it, also if this workflow is a module with a prefix or pathvars of its own.
@@ -15,6 +16,7 @@ jobs.export_study_folder(str(STUDY_FOLDER))
 
 
 onstart:
+    handle_sigterm_in_thread()
     quieten(logger)
     refuse_unset_variables()
     try:
