@@ -2,11 +2,9 @@
 each part.
 """
 
-import json
 from collections import Counter
-from collections.abc import Mapping
-from pathlib import Path
 
+from support.published import WebNLG
 from tripleaudit.protocols.types import Strings
 from tripleaudit.protocols.variants import PARTS
 
@@ -41,33 +39,23 @@ def renamed(old: list[Strings], new: list[Strings]) -> dict[str, str] | None:
     return search(0, frozenset(range(len(new))), {})
 
 
-def published_outcomes(data: Path, known: set[str]) -> Outcomes:
-    """Count the published files, without the 39 sentences that are the same in all parts.
+def published_outcomes(published: WebNLG, known: set[str]) -> Outcomes:
+    """Count the published sets, without the 39 sentences that are the same in all parts.
 
     Args:
-        data: folder of real corpora.
+        published: the sets.
         known: the entities of training.
     """
-
-    def read(folder: str, name: str) -> list:
-        return json.loads((data / "rte-eval" / folder / f"{name}_data.json").read_text())
-
-    original = read("WebNLG_all", "test")
-    parts: Mapping[str, list] = {
-        part: read("augmented_test_WebNLG_all", f"{part}_test") for part in PARTS
-    }
-    found: Outcomes = Counter()
-    for number, row in enumerate(original):
-        if all(rows[number]["text"] == row["text"] for rows in parts.values()):
+    outcomes: Outcomes = Counter()
+    for number, sentence in enumerate(published.augmented_from):
+        if number in published.unchanged:
             continue
-        triples = [tuple(triple) for triple in row["triple_list"]]
-        pieces = {
-            entity["text"]: entity["tok_span"][1] - entity["tok_span"][0]
-            for entity in row["entity_list"]
-        }
-        for part, rows in parts.items():
-            names = renamed(triples, [tuple(triple) for triple in rows[number]["triple_list"]])
-            assert names is not None, row["text"]
+        triples = [triple.strings for triple in sentence.triples]
+        pieces = published.pieces[number]
+        for part in PARTS:
+            variant = published.augmented[part][number]
+            names = renamed(triples, [triple.strings for triple in variant.triples])
+            assert names is not None, sentence.id
             for old, new in names.items():
                 kind = "same" if new == old else "seen" if new in known else "unseen"
                 way = (
@@ -82,5 +70,5 @@ def published_outcomes(data: Path, known: set[str]) -> Outcomes:
                     for end, place in (("s", 0), ("o", 2))
                     if any(old == t[place] for t in triples)
                 )
-                found[part, way, role, kind] += 1
-    return found
+                outcomes[part, way, role, kind] += 1
+    return outcomes

@@ -3,22 +3,18 @@ from pathlib import Path
 
 import pytest
 
+from support.published import webnlg
 from support.scored import Results
 from tripleaudit.cli import main
-from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.tables.audits import study_audit
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.loading import load_inputs
 
 
 def test_tables_of_webnlg_equal_the_paper_to_the_last_digit(
-    real_data: Path, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
-    files = {"train": "train", "valid": "val", "test": "test"}
-    splits = {
-        name: read_corpus(real_data / "webnlg" / f"{file}_triples.json").sentences
-        for name, file in files.items()
-    }
+    splits = dict(webnlg().original)
     path = tmp_path / "audit.json"
     path.write_text(
         json.dumps(study_audit({"study": "s", "corpus": "webnlg", "protocol": "original"}, splits))

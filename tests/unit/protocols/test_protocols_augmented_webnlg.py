@@ -3,14 +3,14 @@
 from collections import Counter
 
 from support.augmented_files import published_outcomes
-from support.webnlg import read_triple_list
+from support.published import webnlg
 from tripleaudit.protocols.types import SeenTriples
 from tripleaudit.protocols.variants import PARTS
 
 
-def test_the_published_files_do_what_the_defaults_follow(real_data):
-    known = SeenTriples(read_triple_list(real_data / "webnlg" / "train_triples.json")).entities
-    found = published_outcomes(real_data, known)
+def test_the_published_files_do_what_the_defaults_follow():
+    known = SeenTriples(webnlg().original.train).entities
+    found = published_outcomes(webnlg(), known)
 
     def count(**wanted):
         total = Counter()

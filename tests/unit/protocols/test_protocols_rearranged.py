@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.rearranged_seeds import PUBLISHED, measure, read_webnlg
-from support.webnlg import read_triple_list, sentence
+from benchmarks.rearranged_seeds import PUBLISHED, measure
+from support.published import webnlg
+from support.webnlg import sentence
 from tripleaudit.core.errors import UserError
 from tripleaudit.protocols.rearranged import _rarest_first, rearrange
 from tripleaudit.protocols.splits import Splits
@@ -169,20 +170,18 @@ def test_sentences_are_moved_never_lost(rows, seed, options):
 
 
 @pytest.mark.thorough
-def test_every_published_number_of_rearranged_webnlg_is_within_two_sd_of_the_rule(real_data):
-    splits = read_webnlg(real_data)
-    rows = [measure(splits, seed) for seed in range(200)]
+def test_every_published_number_of_rearranged_webnlg_is_within_two_sd_of_the_rule():
+    rows = [measure(webnlg().original, seed) for seed in range(200)]
     assert set(rows[0]) == set(PUBLISHED)
     for name, published in PUBLISHED.items():
         values = [row[name] for row in rows]
         assert abs(published - statistics.mean(values)) <= 2 * statistics.stdev(values), name
 
 
-def test_the_published_keys_are_the_last_triples_of_the_published_files(real_data):
-    rows = [row for _, rows in read_webnlg(real_data) for row in rows]
+def test_the_published_keys_are_the_last_triples_of_the_published_files():
+    rows = [row for _, rows in webnlg().original for row in rows]
     held = Counter(triple for each in rows for triple in distinct_triples(each))
-    folder = real_data / "rte-eval" / "rearranged_WebNLG_all"
-    moved = read_triple_list(*(folder / f"{name}_data.json" for name in ("valid", "test")))
+    moved = webnlg().rearranged.valid + webnlg().rearranged.test
     keys = Counter(held[distinct_triples(sentence)[-1]] for sentence in moved)
     published = [PUBLISHED[name] for name in PUBLISHED if name.startswith("key in")]
     assert [keys[count] for count in (1, 2, 3)] == published

@@ -1,6 +1,7 @@
 import pytest
 
-from support.webnlg import read_triple_list, sentence
+from support.published import webnlg
+from support.webnlg import sentence
 from tripleaudit.core.errors import UserError
 from tripleaudit.protocols.sifted import SIFTED, sift
 from tripleaudit.protocols.splits import Splits
@@ -95,10 +96,10 @@ def test_impossible_options_are_refused(splits, options, message):
         ("sift-3", 3193, 554, [39.20, 37.40, 23.40], [160, 172, 99, 272]),
     ],
 )
-def test_published_sifted_webnlg_to_the_last_digit(real_data, name, size, hidden, shares, strata):
-    folder = real_data / "webnlg"
-    train, test = (read_triple_list(folder / f"{name}_triples.json") for name in ("train", "test"))
-    sifted, details = sift(Splits(train, [], test), **SIFTED.defaults[name])
+def test_published_sifted_webnlg_to_the_last_digit(name, size, hidden, shares, strata):
+    original = webnlg().original
+    splits = Splits(original.train, [], original.test)
+    sifted, details = sift(splits, **SIFTED.defaults[name])
     report = audit_corpus(sifted.train, sifted.test)
     assert (len(sifted.train), details["hidden_triples"]) == (size, hidden)
     assert [round(100 * row["share"], 2) for row in report["triple_types"].values()] == shares

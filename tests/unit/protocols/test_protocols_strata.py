@@ -1,5 +1,6 @@
 import pytest
 
+from support.published import webnlg
 from support.webnlg import read_triple_list, sentence
 from tripleaudit.protocols.strata import STRATA, audit_corpus, stratify
 from tripleaudit.protocols.types import SeenTriples
@@ -42,31 +43,26 @@ def test_audit_counts_by_hand():
     }
 
 
-AUGMENTED = [
-    f"rte-eval/augmented_test_WebNLG_all/{part}_test_data.json" for part in ("ss", "su", "us", "uu")
-]
-MOVED = "rte-eval/rearranged_WebNLG_all/test_data.json"
-LEFT = "rte-eval/derived/rearranged_WebNLG_all_train_triples.json"
+def published_set(name):
+    """Return training and test sentences of a published set of WebNLG."""
+    published = webnlg()
+    if name == "augmented":
+        augmented = [sentence for part in published.augmented.values() for sentence in part]
+        return published.original.train, augmented
+    splits = getattr(published, name)
+    return splits.train, splits.test
 
 
 @pytest.mark.parametrize(
-    ("train", "tests", "triples", "shares", "strata"),
+    ("name", "triples", "shares", "strata"),
     [
-        (
-            "webnlg/train_triples.json",
-            ["webnlg/test_triples.json"],
-            1607,
-            [91.10, 7.47, 1.43],
-            [580, 42, 17, 64],
-        ),
-        (LEFT, [MOVED], 1225, [45.47, 34.20, 20.33], [155, 178, 174, 196]),
-        ("webnlg/train_triples.json", AUGMENTED, 6428, [17.21, 36.17, 46.62], None),
+        ("original", 1607, [91.10, 7.47, 1.43], [580, 42, 17, 64]),
+        ("rearranged", 1225, [45.47, 34.20, 20.33], [155, 178, 174, 196]),
+        ("augmented", 6428, [17.21, 36.17, 46.62], None),
     ],
 )
-def test_published_sets_of_webnlg_equal_the_paper(real_data, train, tests, triples, shares, strata):
-    report = audit_corpus(
-        read_triple_list(real_data / train), read_triple_list(*(real_data / test for test in tests))
-    )
+def test_published_sets_of_webnlg_equal_the_paper(name, triples, shares, strata):
+    report = audit_corpus(*published_set(name))
     assert report["triples"] == triples
     assert [round(100 * row["share"], 2) for row in report["triple_types"].values()] == shares
     assert strata in (None, [row["count"] for row in report["strata"].values()])

@@ -2,9 +2,9 @@
 
 import pytest
 
+from support.published import webnlg
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.corpora.registered import read_registered
 from tripleaudit.protocols.build import build_protocol
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.variants import named_by_position, variants_of
@@ -66,9 +66,9 @@ def test_a_file_of_ones_own_is_taken_as_it_is_if_each_sentence_is_of_a_test_sent
         )
 
 
-def test_the_published_variants_of_webnlg_are_those_of_its_test_set(real_data):
-    test = read_registered("webnlg", "test", real_data).sentences
-    published = read_registered("webnlg-augmented", "test", real_data).sentences
+def test_the_published_variants_of_webnlg_are_those_of_its_test_set():
+    test = webnlg().original.test
+    published = [sentence for part in webnlg().augmented.values() for sentence in part]
     assert len(named_by_position(test, published)) == 2812
     with pytest.raises(UserError, match="other relations"):
         named_by_position(test, published[1:] + published[:1])

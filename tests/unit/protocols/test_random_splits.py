@@ -8,10 +8,10 @@ import random
 import numpy as np
 import pytest
 
+from support.published import webnlg
 from support.webnlg import sentence
 from tripleaudit.cli import main
 from tripleaudit.core.errors import UserError
-from tripleaudit.corpora.registered import read_registered
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.protocols import random_splits as drawn
 from tripleaudit.protocols.types import UNSEEN, SeenTriples, distinct_triples
@@ -60,11 +60,11 @@ def test_same_seed_same_numbers_and_sets_without_triples_are_refused():
 
 
 def test_random_splits_of_webnlg_have_few_unseen_triples_where_the_rearranged_one_has_many(
-    real_data, tmp_path, capsys
+    tmp_path, capsys
 ):
     files = {split: tmp_path / f"{split}.jsonl" for split in ("train", "valid", "test")}
     for split, path in files.items():
-        save_sentences(path, read_registered("webnlg-rearranged", split, real_data).sentences)
+        save_sentences(path, getattr(webnlg().rearranged, split))
     command = ["audit", *map(str, (files["train"], files["test"], "--valid", files["valid"]))]
     assert main([*command, "--random-splits", "4096", "--json"]) == 0
     value = json.loads(capsys.readouterr().out)

@@ -4,11 +4,11 @@ share.
 
 import json
 
+from support.published import webnlg
 from support.scored import told
 from tripleaudit.cli import main
 from tripleaudit.core.files import write_jsonl
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.corpora.registered import read_registered
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.protocols.variants import named_by_position
 from tripleaudit.tables.audits import write_study_audit
@@ -56,12 +56,9 @@ def test_the_first_sentence_whose_variants_all_differ_is_shown(tmp_path, kept):
     assert none.rows == []
 
 
-def test_webnlgs_published_variants(real_data, tmp_path):
-    test, augmented = (
-        read_registered(name, "test", real_data).sentences
-        for name in ("webnlg", "webnlg-augmented")
-    )
-    train = read_registered("webnlg", "train", real_data).sentences
+def test_webnlgs_published_variants(tmp_path):
+    train, test = webnlg().original.train, webnlg().original.test
+    augmented = [sentence for part in webnlg().augmented.values() for sentence in part]
     shown = example(tmp_path, train, test, named_by_position(test, augmented))
     assert [row.label for row in shown.rows] == ["Original", "ss", "su", "us", "uu"]
     assert len({row.cells[0].text for row in shown.rows}) == 5

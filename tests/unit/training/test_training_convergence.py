@@ -2,14 +2,13 @@
 was left to gain.
 """
 
-import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from support.scored import KINDS, TEXT
-from tripleaudit.core.files import read_json, write_json
+from tripleaudit.core.files import read_json, read_jsonl, write_json
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.systems.facts import write_training_facts
@@ -190,13 +189,11 @@ def test_a_table_shows_the_slope_that_decides():
     assert pace([said(0.02, True), said(0.009, False, 0.002)]) == pytest.approx((0.0045, 0.001))
 
 
-def test_the_trainings_on_a_gpu_are_distinguished(real_data):
+def test_the_trainings_on_a_gpu_are_distinguished(root):
     """CasRel, of which a longer training gains 2.7 points, and PtrNet, 7, are not flat."""
     found = {
-        path.parent.name: convergence([json.loads(line) for line in path.read_text().splitlines()])[
-            "flat"
-        ]
-        for path in (real_data / "gpu-webnlg").glob("*/history.jsonl")
+        path.parent.name: convergence([row for _, row in read_jsonl(path)])["flat"]
+        for path in (root / "resources" / "trainings" / "webnlg").glob("*/history.jsonl.gz")
     }
     assert {name for name, flat in found.items() if flat} == {"birte", "pfn"}
     assert {"casrel", "ptrnet", "tplinker", "mp-tdeer"} <= {
