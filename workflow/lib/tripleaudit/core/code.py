@@ -154,10 +154,11 @@ def _display_name(path: Path, folder: Path) -> str:
     )
 
 
-def _dependencies(path: Path) -> list[Path]:
+@cache
+def _dependencies(path: Path) -> tuple[Path, ...]:
     """Return the files that a Python file imports or reads, and the packages that it lies in."""
     if path.suffix != ".py":
-        return []
+        return ()
     source = _source(path)
     top = next(folder for folder in path.parents if not (folder / "__init__.py").is_file())
     module = path.relative_to(top).with_suffix("").parts
@@ -177,7 +178,7 @@ def _dependencies(path: Path) -> list[Path]:
     patterns_start = ROOT if path.is_relative_to(ROOT) else path.parent
     for pattern in source.reads:
         files += sorted(patterns_start.glob(pattern))
-    return files
+    return tuple(files)
 
 
 @cache
