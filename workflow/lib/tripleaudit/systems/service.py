@@ -12,9 +12,13 @@ import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
-from urllib.parse import urlsplit
 
-from tripleaudit.core.addresses import FROM_ENVIRONMENT, is_literal_secret
+from tripleaudit.core.addresses import (
+    FROM_ENVIRONMENT,
+    has_login_or_query,
+    is_literal_secret,
+    is_web_address,
+)
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.readers.common import shown
 from tripleaudit.systems.queries import Answered, Answers, Query
@@ -38,12 +42,10 @@ OPENER = urllib.request.build_opener(_Here)
 
 def problems(settings: Mapping[str, Any]) -> Iterator[str]:
     """Yield ``key: sentence`` for an invalid address."""
-    parts = urlsplit(settings["address"])
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        yield f"address: {settings['address']!r}, expected one such as http://127.0.0.1:8000/extract"
-    elif (
-        parts.username or parts.password or parts.query
-    ):  # an address is written into logs and reports
+    address = settings["address"]
+    if not is_web_address(address):
+        yield f"address: {address!r}, expected one such as http://127.0.0.1:8000/extract"
+    elif has_login_or_query(address):  # an address is written into logs and reports
         yield "address: must not hold credentials or a query; send a header whose value is 'env:NAME' instead"
     for name, value in (settings.get("headers") or {}).items():
         if is_literal_secret(name, str(value)):
