@@ -12,20 +12,21 @@ import tripleaudit as ta
 from support.scored import KINDS, TEXT, TRAIN, Results, keys_of, tables_of, triple
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import save_sentences
-from tripleaudit.scoring.bootstrap import intervals, scores_of
+from tripleaudit.scoring.bootstrap import difference_intervals, intervals, scores_of
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.difference import between
 from tripleaudit.scoring.rows import RunFiles, score_run
 from tripleaudit.tables.building import build_table
 
-WILSON_1_OF_2 = (0.0945, 0.9055)
+SCORE_INTERVAL_1_OF_2 = (0.0267, 0.9733)
+"""Wilson's with a continuity correction, by hand."""
 
 
 def test_an_interval_of_precision_rests_on_predictions():
     gold = [[("Ann", "wrote", f"book {number}")] for number in range(500)]
     predicted = [gold[0], [("Ann", "wrote", "nothing")], *([] for _ in range(498))]
     result = ta.score(gold, predicted)
-    assert result.micro.intervals["precision"] == pytest.approx(WILSON_1_OF_2, abs=1e-3)
+    assert result.micro.intervals["precision"] == pytest.approx(SCORE_INTERVAL_1_OF_2, abs=1e-3)
     none = ta.score(gold, [[] for _ in gold])
     assert none.micro.intervals["precision"] == [
         0,
@@ -34,18 +35,61 @@ def test_an_interval_of_precision_rests_on_predictions():
     assert none.micro.intervals["recall"][1] == pytest.approx(0.0076, abs=1e-3)
 
 
-@pytest.mark.parametrize("predictions", [5, 10, 20])
-def test_the_interval_of_few_predictions_covers_their_precision(predictions):
-    random, covered, worlds = np.random.default_rng(predictions), 0, 300
-    for _ in range(worlds):
-        counts = np.zeros((500, 3), dtype=int)
-        counts[:, 2] = 1
-        counts[:, 1] = random.random(500) < predictions / 500
-        counts[0, 1] = 1
-        counts[:, 0] = counts[:, 1] * (random.random(500) < 0.9)
-        bound = intervals(counts, replicates=200)["precision"]
+def counts_in_few_sentences(
+    random: np.random.Generator, sentences: int, predictions: int, agreement: float
+) -> np.ndarray:
+    """Counts of 500 sentences, of which few have predictions of a precision of .9.
+
+    Args:
+        predictions: in each of these sentences.
+        agreement: correlation of the predictions of one sentence.
+    """
+    counts = np.zeros((500, 3), dtype=int)
+    counts[:, 2] = 1
+    counts[:sentences, 1] = predictions
+    shared = random.random((sentences, 1)) < 0.9
+    separate = random.random((sentences, predictions)) < 0.9
+    is_shared = random.random((sentences, predictions)) < agreement**0.5
+    counts[:sentences, 0] = np.where(is_shared, shared, separate).sum(axis=1)
+    return counts
+
+
+@pytest.mark.parametrize("agreement", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize(
+    ("sentences", "predictions"), [(5, 1), (10, 1), (20, 1), (4, 5), (2, 5), (6, 5), (20, 3)]
+)
+def test_the_interval_of_few_predictions_covers_their_precision(sentences, predictions, agreement):
+    random = np.random.default_rng(sentences)
+    covered = 0
+    for _ in range(150):
+        counts = counts_in_few_sentences(random, sentences, predictions, agreement)
+        bound = intervals(counts, replicates=20)["precision"]
         covered += bound.low <= 0.9 <= bound.high
-    assert covered / worlds >= 0.92
+    assert covered / 150 >= 0.92
+
+
+@pytest.mark.parametrize("sentences", [1, 2, 4, 30])
+@pytest.mark.parametrize("correct", [1, 3, 9])
+def test_the_interval_of_few_sentences_holds_their_score_inside(sentences, correct):
+    """Ten predictions in one sentence, one of them right: resampling would end at .1."""
+    counts = np.zeros((500, 3), dtype=int)
+    counts[:, 2] = 1
+    counts[:sentences, :2] = [correct, 10]
+    bounds = intervals(counts, replicates=200)
+    precision = bounds["precision"]
+    assert precision.low < correct / 10 < precision.high
+    assert precision.high - precision.low > 0.05
+    change = difference_intervals(counts, counts // [2, 1, 1], replicates=200)["precision"]
+    fall = (correct // 2 - correct) / 10
+    assert change.low < fall < change.high
+
+
+def test_a_sentence_with_most_predictions_leaves_the_precision_open():
+    """A long document has 1,000 of 1,040 predictions: the others hardly add evidence."""
+    counts = np.ones((41, 3), dtype=int)
+    counts[0] = [100, 1000, 100]
+    bound = intervals(counts)["precision"]
+    assert bound.high - bound.low > 0.5
 
 
 def fall(random, seeds: int) -> tuple[np.ndarray, np.ndarray]:
