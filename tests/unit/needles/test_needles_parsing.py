@@ -29,6 +29,13 @@ ADA = {"type": "Person", "name": "Ada", "keywords": ["x"]}
         ("I found nothing.", "failed", []),
         ('["Ada", "Bo"]', "failed", []),
         ("No further entities.", "empty", []),
+        ('{"Ada": "Person", "Rome": "Place"}', "ok", ["Ada", "Rome"]),
+        ('{"Person": "Ada"}', "ok", ["Ada"]),
+        ('{"entities": {"Ada": "Person"}}', "ok", ["Ada"]),
+        ('[{"Ada": "Person"}, {"Rome": "Place"}]', "ok", ["Ada", "Rome"]),
+        ('{"1": {"name": "Ada", "type": "Person"}}', "ok", ["Ada"]),
+        ('{"0": ["Ada", "Bo"]}', "repaired", ["Ada", "Bo"]),
+        ('{"entities": null}', "empty", []),
         ("There are no more entities in this part.", "empty", []),
         ("There are no entities other than Ada.", "failed", []),
         ('{"Person": ["Ada", "Bo"], "Place": ["Rome"]}', "ok", ["Ada", "Bo", "Rome"]),
@@ -157,3 +164,15 @@ def test_the_answer_form_copied_from_the_prompt_is_no_entity():
 def test_names_and_types_of_entities_have_many_keys(item):
     parsed = parse_entities(json.dumps([item]))
     assert [(one["name"], one["type"]) for one in parsed.records] == [("Ann", "Person")]
+
+
+def test_a_map_of_names_has_their_types():
+    (person, place) = parse_entities('{"Ada": "Person", "Rome": "Place"}').records
+    assert (person["type"], place["type"]) == ("Person", "Place")
+    (entity,) = parse_entities('{"Person": "Ada"}').records
+    assert (entity["type"], entity["name"]) == ("Person", "Ada")
+
+
+def test_rows_by_number_are_rows():
+    assert parse_rows('{"0": {"a": 1}, "1": {"a": 2}}') == [{"a": 1}, {"a": 2}]
+    assert parse_rows('{"0": [{"a": 1}], "1": [{"a": 2}]}') == [{"a": 1}, {"a": 2}]

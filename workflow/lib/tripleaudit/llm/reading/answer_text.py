@@ -35,7 +35,7 @@ _NOTHING_SENTENCE = re.compile(
     rf" any(?: \w+){{0,3}} {_ITEMS}\b.*)",
     re.IGNORECASE,
 )
-_EXCEPTION = re.compile(r"\b(?:but|except|however|other than|only)\b", re.IGNORECASE)
+EXCEPTION = re.compile(r"\b(?:but|except|however|other than|only)\b", re.IGNORECASE)
 MAX_NOTHING_CHARACTERS = 300  # a longer text says more than that there is nothing
 
 
@@ -79,6 +79,4 @@ def says_nothing(text: str) -> bool:
     if _NOTHING_WORD.fullmatch(text) or (_NOT_APPLICABLE.match(text) and "[" not in text):
         return True
     is_short = len(text) <= MAX_NOTHING_CHARACTERS and "\n" not in text and "|" not in text
-    return (
-        is_short and _NOTHING_SENTENCE.fullmatch(text) is not None and not _EXCEPTION.search(text)
-    )
+    return is_short and _NOTHING_SENTENCE.fullmatch(text) is not None and not EXCEPTION.search(text)

@@ -24,6 +24,13 @@ LABEL = "label"
 """A name, or next to another name the type, as in ``{"entity": "Ann", "label": "Person"}``."""
 WRAPPER_KEYS = ("entities", "items", "results", "records", "@graph", "data", "response")
 DEFAULT_TYPE = "Thing"
+COMMON_TYPES = frozenset(
+    ("person", "people", "organization", "organisation", "company", "place", "location", "city")
+    + ("country", "event", "date", "product", "creativework", "work", "thing", "number", "other")
+    + ("misc", "per", "org", "loc", "gpe")
+)
+"""Types by which ``{"Ann": "Person"}`` and ``{"Person": "Ann"}`` are told apart, in lower case."""
+_TYPE_NAME = re.compile(r"(?:schema:)?[A-Z][A-Za-z]*")
 _STANDARD_KEYS = {
     "name",
     "title",
@@ -86,17 +93,38 @@ def _rows(value: Any) -> list[Any]:
     for key in WRAPPER_KEYS:
         if isinstance(members.get(key), list | dict):
             return _rows(members[key])
+        if key in members and members[key] is None:
+            return []
     if any(key in members for key in (*TYPE_KEYS[:3], *NAME_KEYS)):
         return [value]
+    if value and all(isinstance(item, str) for item in value.values()):
+        return _rows_of_names(value)
     by_type: list[Any] = []
     for kind, items in value.items():
         if isinstance(items, dict):
             items = [items]
-        if isinstance(items, list):
+        if isinstance(items, list) and kind.isdecimal():  # entities by their numbers
+            by_type += [{"name": item} if isinstance(item, str) else item for item in items]
+        elif isinstance(items, list):
             by_type += [_typed(kind, item) for item in items if isinstance(item, dict | str)]
     if by_type or all(items == [] for items in value.values()):
         return by_type
     return [value]
+
+
+def _rows_of_names(value: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the entities of ``{"Ann": "Person"}`` or ``{"Person": "Ann"}``.
+
+    Properties of one entity, which have other names, stay one object.
+    """
+    if all(name.isdecimal() for name in value):
+        return [{"name": name} for name in value.values()]
+    if all(kind.casefold() in COMMON_TYPES for kind in value):
+        return [{"type": kind, "name": name} for kind, name in value.items()]
+    are_names = all(not name[:1].islower() for name in value)
+    if are_names and all(_TYPE_NAME.fullmatch(kind) for kind in value.values()):
+        return [{"type": kind, "name": name} for name, kind in value.items()]
+    return [dict(value)]
 
 
 def _typed(kind: str, item: Mapping[str, Any] | str) -> dict[str, Any]:
@@ -111,6 +139,8 @@ def _unwrap_type(item: Any) -> Any:
         ((kind, inner),) = item.items()
         if isinstance(inner, dict) and kind.lower() not in _STANDARD_KEYS:
             return _typed(kind, inner)
+        if isinstance(inner, str) and kind.lower() not in (*NAME_KEYS, *TYPE_KEYS):
+            return _rows_of_names(item)[0]
     return item
 
 

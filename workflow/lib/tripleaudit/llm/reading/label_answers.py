@@ -44,7 +44,9 @@ def parse_label(
     named = _labels_not_denied(plain_text, list(by_name))
     if len(named) == 1:
         return by_name[named.pop()], "repaired"
-    if not named and (f" {_plain(none)} " in plain_text or says_nothing(first_line)):
+    if not named and (
+        f" {_plain(none)} " in plain_text or says_nothing(first_line.replace("_", " "))
+    ):
         return None, "empty"
     if is_refusal(text):
         return None, "refused"

@@ -10,7 +10,12 @@ from tripleaudit.llm.reading.triple_answers import parse_triples
 
 MAX_PARTS = 10
 _PARTS_KEYS = ("parts", "triples", "sub_triples", "subtriples", "facts", "splits", "result")
+_COUNT_KEYS = ("granularity", "count", "number", "number_of_parts", "num_parts", "n", "splits")
 _ROLE_KEYS = frozenset({"subject", "relation", "predicate", "object", "head", "tail"})
+_STATED = re.compile(
+    r"\W*(\d+)\W*|.*\bsplit into (\d+) (?:\w+ )?(?:triples|facts|parts|statements)\W*",
+    re.IGNORECASE,
+)
 _NO_SPLIT = re.compile(
     r"(?:.*\b(?:cannot|can['’]t|can not|could not|no need to|not|n['’]t need to)(?: \w+){0,2} "
     r"(?:split|broken|divided|decomposed|separated)\b.*"
@@ -21,7 +26,7 @@ _NO_SPLIT = re.compile(
 
 
 def count_parts(answer: str) -> int | None:
-    """Return the number of listed triples, at most :data:`MAX_PARTS`; None if unreadable.
+    """Return the number of listed or stated triples, at most :data:`MAX_PARTS`; None if unreadable.
 
     The list may stand in prose or in a code fence, be the value of an object (``{"parts":
     [...]}``), or be written as one triple after the other. No or one triple means no split, as does
@@ -30,6 +35,10 @@ def count_parts(answer: str) -> int | None:
     one; one that began fewer is unreadable.
     """
     decoded = decode(answer)
+    stated = _STATED.fullmatch(strip_wrapping(answer))
+    if stated:
+        count = int(stated[1] or stated[2])
+        return min(count, MAX_PARTS) if count > 1 else 0
     if decoded.values or decoded.truncated:
         parts = _count_in_values(decoded.values)
         if decoded.truncated and parts < 2:
@@ -64,12 +73,18 @@ def _count_in_object(value: dict[str, Any]) -> int:
     if _ROLE_KEYS & {name.lower() for name in value}:
         return 1
     for key in _PARTS_KEYS:
-        if key in value:
+        if isinstance(value.get(key), list | dict):
             return _count_in_list(value[key])
+    for key in (*_COUNT_KEYS, *_PARTS_KEYS):
+        count = str(value.get(key))
+        if count.isdecimal():
+            return int(count)
     return sum(_count_in_list(item) for item in value.values() if isinstance(item, list))
 
 
 def _count_in_list(value: Any) -> int:
+    if isinstance(value, dict):  # parts by their numbers, or one part
+        value = [value] if _ROLE_KEYS & {name.lower() for name in value} else list(value.values())
     if not isinstance(value, list):
         return 0
     containers = [item for item in _containers(value) if item]

@@ -3,21 +3,45 @@
 import re
 from typing import Any
 
-from tripleaudit.llm.reading.answer_text import says_nothing, strip_wrapping
+from tripleaudit.llm.reading.answer_text import EXCEPTION, says_nothing, strip_wrapping
 from tripleaudit.llm.reading.json_values import decode
 
 _MATCH_KEYS = ("match", "record", "index", "number", "answer")
 _NUMBERED = re.compile(
     r"[^\d{]{0,40}?((?<!\S)-)?(\d+)\W*"
 )  # "2", "Match: 2", "Record 2."; "-1" is no match
-_NONE = re.compile(r"\W*(?:none|null|no)\b[^\d]*", re.IGNORECASE)
+_RECORD = r"(?:records?|entr(?:y|ies)|candidates?|items?|options?|ones?)"
+_NO_MATCH = re.compile(
+    rf"\b(?:none(?: of (?:the |these |those )?(?:\w+ )?(?:{_RECORD}|them|these|those))?"
+    rf"|no(?: \w+)? {_RECORD}) (?:\w+ ){{0,2}}?(?:match|fit|correspond|is a match|are match)"
+    r"|\bno (?:\w+ )?match|(?:\bnot|n['’]t) (?:match|correspond to|fit) any\b"
+    r"|\bnot (?:in|among) (?:the|any|these)\b",
+    re.IGNORECASE,
+)
+_MATCHING = re.compile(
+    rf"\b{_RECORD} (?:no\.? ?|number |#)?(\d+) (?:is (?:the|a) (?:\w+ )?match|matches|fits|corresponds)"
+    rf"|\bmatch(?:es|ing)?(?: is)?:? (?:the )?{_RECORD} (?:no\.? ?|number |#)?(\d+)",
+    re.IGNORECASE,
+)
+_NEITHER = re.compile(r"\bneither\b.*\bnor\b", re.IGNORECASE)
+_NO_RECORD = re.compile(r"\W*(?:none|no|null)\b", re.IGNORECASE)
+_NONE = re.compile(
+    r"\W*(?:(?:match|record|answer|result)\W+)?(?:none|null|no)\b[^\d]*", re.IGNORECASE
+)
 
 
 def parse_rows(text: str) -> list[dict[str, Any]]:
-    """Return all objects of an answer that is a list, possibly in an object or in prose."""
+    """Return all objects of an answer that is a list, possibly in an object or in prose.
+
+    An object may number its rows: ``{"0": {...}, "1": {...}}``.
+    """
     rows: list[dict[str, Any]] = []
     for value in decode(text).values:
-        if isinstance(value, dict):
+        if isinstance(value, dict) and all(name.isdecimal() for name in value):
+            for item in value.values():
+                members = item if isinstance(item, list) else [item]
+                rows += [row for row in members if isinstance(row, dict)]
+        elif isinstance(value, dict):
             rows += _first_list_of_objects(value) or [value]
         else:
             rows += [row for row in value if isinstance(row, dict)]
@@ -46,7 +70,19 @@ def parse_match(text: str) -> int | None:
     numbered = _NUMBERED.fullmatch(plain)
     if numbered and not _NONE.match(plain):
         return _record_number(numbered)
-    return 0 if _NONE.fullmatch(plain) or says_nothing(plain) else None
+    if _NONE.fullmatch(plain) or says_nothing(plain):
+        return 0
+    return _match_in_prose(plain)
+
+
+def _match_in_prose(plain: str) -> int | None:
+    """Return the only record that sentences call a match, 0 where they say that none is."""
+    if _NEITHER.search(plain):
+        return 0
+    numbers = {int(first or second) for first, second in _MATCHING.findall(plain)}
+    if _NO_MATCH.search(plain):
+        return None if numbers or EXCEPTION.search(plain) else 0
+    return numbers.pop() if len(numbers) == 1 else None
 
 
 def _number(value: Any) -> int | None:
@@ -56,6 +92,8 @@ def _number(value: Any) -> int | None:
     if isinstance(value, list):
         return _number(value[0]) if len(value) == 1 else None if value else 0
     if isinstance(value, str):
+        if _NO_RECORD.match(value):
+            return None if EXCEPTION.search(value) else 0
         numbered = _NUMBERED.fullmatch(value)
         if numbered:
             return _record_number(numbered)

@@ -20,6 +20,11 @@ _SYNONYMS = {
     "object_type": "object_type o_type tail_type obj_type type2",
 }
 _ROLE_OF = {synonym: role for role, synonyms in _SYNONYMS.items() for synonym in synonyms.split()}
+_LIST_KEYS = frozenset(
+    ("triples", "triple", "triplets", "relations", "relationships", "facts", "results", "result")
+    + ("output", "answer", "items", "data")
+)
+"""Names under which answers list their triples."""
 _NAME_KEYS = ("name", "text", "entity", "mention", "label", "value")
 
 _LIST_MARK = re.compile(r"\s*(?:[-*•]|\d+[.)])?\s*")
@@ -28,9 +33,10 @@ _RULE_CELL = re.compile(r":?-+:?")
 _ELEMENT = r"\"[^\"\n]*\"|'[^'\n]*'|[^(),;<>\"\n]+(?:\([^()\n]*\))?"
 _GROUP = re.compile(rf"[(<]\s*({_ELEMENT})\s*[,;]\s*({_ELEMENT})\s*[,;]\s*({_ELEMENT})\s*[)>]")
 _BETWEEN_GROUPS = re.compile(
-    r"\W*(?:(?:here|the|extracted|following|final|are|is|triples?|relations?|facts?|answer|result|output|and)\b\W*)*",
+    r"\W*(?:(?:here|the|one|two|three|\d+|extracted|following|final|are|is|triples?|relations?|facts?|answer|result|output|and)\b\W*)*",
     re.IGNORECASE,
 )
+_LABELLED = re.compile(r"[\s*_]*(subject|relation|object)[\s*_]*:[\s*_]*(\S.*)", re.IGNORECASE)
 _PLACEHOLDER = ".… "
 _EMPHASIS = "*_`\"'“” "
 
@@ -132,10 +138,27 @@ def _status_without_triples(text: str, decoded: Decoded, dropped: int) -> str:
 
 
 def _has_empty_list(value: Any) -> bool:
-    """Return whether a value is an empty list or object, or holds one."""
+    """Return whether a value is an empty list or object, or holds one or a word for it."""
     if isinstance(value, dict):
-        return not value or any(_has_empty_list(item) for item in value.values())
-    return value == []
+        if _is_nothing(value) or any(_has_empty_list(item) for item in value.values()):
+            return True
+        return any(_lists_nothing(name, value) for name in value)
+    return isinstance(value, list) and all(_is_nothing(item) for item in value)
+
+
+def _lists_nothing(name: str, value: Mapping[str, Any]) -> bool:
+    """Return whether a member says that there is no triple, as in ``{"triples": null}``."""
+    is_list_name = len(value) == 1 or name.strip().lower() in _LIST_KEYS
+    return is_list_name and _is_nothing(value[name])
+
+
+def _is_nothing(value: Any) -> bool:
+    """Return whether a value is null, empty, or holds nothing else."""
+    if isinstance(value, dict):
+        return all(_is_nothing(item) for item in value.values())
+    if isinstance(value, list):
+        return all(_is_nothing(item) for item in value)
+    return value is None or (isinstance(value, str) and (not value.strip() or says_nothing(value)))
 
 
 def _triples_of_values(
@@ -174,8 +197,12 @@ def _items(value: Any, roles: Mapping[str, Any]) -> Iterator[dict[str, Any] | No
     Args:
         roles: elements that an object around the value gives for all its triples.
     """
+    if _is_nothing(value):
+        return
     if isinstance(value, dict):
         yield from _items_of_object(value, roles)
+    elif isinstance(value, list) and _has_several_objects(value):
+        yield from _expand(dict(zip(ROLES, value, strict=True)))
     elif isinstance(value, list) and _is_nested(value):
         for item in value:
             yield from _items(item, roles)
@@ -185,6 +212,13 @@ def _items(value: Any, roles: Mapping[str, Any]) -> Iterator[dict[str, Any] | No
         yield from _items_of_string(value)
     elif not isinstance(value, list):
         yield None
+
+
+def _has_several_objects(value: list[Any]) -> bool:
+    """Return whether a list is a triple with a list of objects: ``["a", "r", ["b", "c"]]``."""
+    if len(value) != len(ROLES) or not isinstance(value[2], list) or _is_nested(value[2]):
+        return False
+    return not _is_nested(value[:2])
 
 
 def _items_of_object(
@@ -213,7 +247,8 @@ def _items_of_object(
     if set(ROLES) <= set(roles):
         yield from _expand(roles)
         return
-    if value and not inner:
+    lists_nothing = any(_lists_nothing(name, value) for name in value)
+    if value and not inner and (by_role or not lists_nothing):
         yield None
     for item in inner:
         if isinstance(item, str):
@@ -268,6 +303,8 @@ def _items_of_strings(value: list[Any]) -> Iterator[dict[str, Any] | None]:
         yield from in_strings
     elif len(value) == len(ROLES):
         yield dict(zip(ROLES, value, strict=True))
+    elif len(value) == len(ROLES) + 1 and isinstance(value[-1], float):  # with its confidence
+        yield dict(zip(ROLES, value[:-1], strict=True))
     else:
         yield None
 
@@ -287,9 +324,17 @@ def _is_nested(value: Iterable[Any]) -> bool:
 def _plain_items(text: str) -> Iterator[dict[str, Any]]:
     """Yield triples of rows and bracketed groups by line; a table's header names its columns."""
     columns: Sequence[str | None] = ROLES
+    labelled: dict[str, Any] = {}
     for line in text.splitlines():
         row = _LIST_MARK.sub("", line, count=1)
         cells = [cell.strip(_EMPHASIS) for cell in _COLUMN.split(row.strip().strip("|"))]
+        role_line = _LABELLED.fullmatch(row)
+        if role_line:  # "Subject: Ann", one role a line
+            labelled[role_line[1].lower()] = role_line[2].strip(_EMPHASIS)
+            if len(labelled) == len(ROLES):
+                yield labelled
+                labelled = {}
+            continue
         header = [_ROLE_OF.get(cell.lower().replace(" ", "_")) for cell in cells]
         if set(ROLES) <= set(header):
             columns = header

@@ -18,7 +18,7 @@ _ALTERNATIVES = re.compile(
 )
 _QUESTION = re.compile(r"[^.!?\n]*\?")
 _FIRST_WORD = re.compile(
-    r"\W*(\w+)[\"'*`_)\]]*[^\S\n]*(?:[.,;:!(\n]|[-–—](?!\w)|$)"
+    r"\W*(\w+)[\"'*`_)\]]*[^\S\n]*(?:[.,;:!(\n]|[-–—](?![\w>])|$)"
 )  # a word that ends its clause
 _CERTAIN = re.compile(r"\b(?:no|without|beyond)(?: any| a)? (?:doubt|question)\b")
 _NOT_TRUE = re.compile(
@@ -31,6 +31,14 @@ _HEDGE = re.compile(
     r"\b(?:partial|partially|partly|most|mostly|mainly|largely|somewhat|only|cannot|can['’]t|could not|couldn['’]t"
     r"|unable|whether|neither|unclear|uncertain|unknown|not sure|might|may be|possibly|insufficient"
     r"|half|hardly|barely|scarcely|far from|anything but|doubtful|wouldn['’]t say|would not say)\b"
+)
+_SENTENCE_END = re.compile(r"[.!\n]+")
+_CORRECTION = re.compile(
+    r"\b(?:wait|actually|correction|sorry|scratch that|i mean|on second thought)\b"
+)
+_PLAIN_VERDICT = re.compile(
+    r"(?:so |hence |thus |well |but |and )?(?:(?:it|that|this|the \w+)(?:['’]s| is| was) )?"
+    r"(?:actually |really |indeed |definitely |rather |simply )?(\w+)"
 )
 _NO_BEFORE_NOUN = re.compile(r"\bno (?=\w)")
 _CLAUSE_END = re.compile(r"[.,;!\n]+")
@@ -60,7 +68,10 @@ def parse_yes_no(text: str) -> bool | None:
         return _SHORT_VERDICTS[short]
     first = _FIRST_WORD.match(text)
     if first and (verdict := _polarity(first[1])) is not None:
-        return verdict
+        return _corrected(text, verdict)
+    plain = _plain_verdicts(text)
+    if plain and _CORRECTION.search(text.casefold()):
+        return plain[-1]
     clauses = list(_certain_clauses(text))
     named = [_polarity(word) for clause in clauses for word in _NAMED.findall(clause)]
     named = [verdict for verdict in named if verdict is not None]
@@ -71,6 +82,28 @@ def parse_yes_no(text: str) -> bool | None:
     ]
     verdicts = {_polarity(word) for word in words} - {None}
     return verdicts.pop() if len(verdicts) == 1 else None
+
+
+def _corrected(text: str, verdict: bool) -> bool | None:
+    """Return the verdict of an answer that begins with one, and may take it back.
+
+    Of a sentence ("no, true") and of a correction ("no, wait, yes") the last verdict counts; an
+    answer whose sentences contradict each other ("Yes. No.") is unclear.
+    """
+    verdicts = _plain_verdicts(text)
+    if _CORRECTION.search(text.casefold()) and verdicts:
+        return verdicts[-1]
+    in_first_sentence = _plain_verdicts(_SENTENCE_END.split(text.strip())[0])
+    others = verdicts[len(in_first_sentence) :]
+    last = in_first_sentence[-1] if in_first_sentence else verdict
+    return last if all(other == last for other in others) else None
+
+
+def _plain_verdicts(text: str) -> list[bool]:
+    """Return the verdicts of clauses that consist of one, such as "yes" and "it is true"."""
+    words = [_PLAIN_VERDICT.fullmatch(clause.strip()) for clause in _certain_clauses(text)]
+    verdicts = [_polarity(word[1]) for word in words if word]
+    return [verdict for verdict in verdicts if verdict is not None]
 
 
 def _certain_clauses(text: str) -> Iterator[str]:
