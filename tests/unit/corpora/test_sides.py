@@ -206,6 +206,16 @@ def test_predictions_next_to_the_gold_are_counted_on_its_side(tmp_path) -> None:
     assert corpus.report.notes["predictions_beside"] == 1
 
 
+def test_empty_predictions_of_label_studio_are_not_its_annotations(tmp_path) -> None:
+    task = studio([])
+    task["annotations"][0]["completed_by"] = "ann"
+    path = write(tmp_path, {"a.json": json.dumps([task])})
+    with pytest.raises(UserError, match="'predictions' is empty .* 'annotations'"):
+        tripleaudit.score([GOLD], path, bootstrap=0)
+    named = tripleaudit.score([GOLD], path, predicted_columns={"annotator": "ann"}, bootstrap=0)
+    assert named.micro.correct == 2
+
+
 def test_a_study_reads_the_predictions(tmp_path) -> None:
     from tripleaudit.corpora.model import Sentence
     from tripleaudit.systems.queries import Query
@@ -257,3 +267,65 @@ def test_numbers_in_predictions_are_names(tmp_path) -> None:
         {"gold.jsonl": lines({"text": "Ada , 1990", "triples": [["Ada", "born", "1990"]]})},
     )
     assert tripleaudit.score(gold, path, bootstrap=0).micro.correct == 1
+
+
+SECOND_LISTS = {
+    "list": [LEADS, LIVES],
+    "objects": spo(LEADS, LIVES),
+    "nothing": [],
+    "answer": json.dumps([LEADS, LIVES]),
+    "fence": "Here they are:\n```json\n" + json.dumps({"triples": spo(LIVES)}) + "\n```",
+    "lines": "(Ada Lund, leads, Harrow Steel)\n(Ada Lund, in, Oslo)",
+    "table": "Ada Lund | in | Oslo",
+    "response of an endpoint": {"choices": [{"message": {"content": json.dumps([LIVES])}}]},
+}
+
+
+@pytest.mark.parametrize("second", SECOND_LISTS.values(), ids=SECOND_LISTS)
+@pytest.mark.parametrize("name", ["output", "response", "hyp", "answer", "triples_gpt4"])
+def test_a_second_list_of_triples_under_any_name_is_refused(name, second, tmp_path) -> None:
+    gold = write(tmp_path, {"gold.json": json.dumps([GOLD])})
+    path = write(tmp_path, {"both.json": json.dumps([{**GOLD, name: second}])})
+    with pytest.raises(UserError, match=f"both 'triples' and '{name}' hold triples"):
+        tripleaudit.score(gold, path, bootstrap=0)
+    with pytest.raises(UserError, match=f"'triples' and '{name}'"):
+        tripleaudit.score([GOLD], [{**GOLD, name: second}], bootstrap=0)
+    assert tripleaudit.score(path, gold, bootstrap=0).micro.correct == 2
+    if isinstance(second, list) and second:
+        columns = {"triples": name}
+        result = tripleaudit.score(gold, path, predicted_columns=columns, bootstrap=0)
+        assert result.micro.correct == 1
+
+
+@pytest.mark.parametrize("format", TYPED)
+@pytest.mark.parametrize("second", [[LEADS, LIVES], json.dumps([LIVES])])
+def test_no_format_reads_one_of_two_lists_silently(format, second, tmp_path) -> None:
+    path = write(tmp_path, {"a.json": json.dumps([{**TYPED[format], "foo": second}])})
+    if format in ("tacred", "records"):  # one triple a row, which is no list
+        return
+    with pytest.raises(UserError, match="'foo'"):
+        read_corpus(path, side="predict")
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"response": json.dumps([LEADS, BASED])},
+        {"prompt": f'Example: [["a", "r", "b"]] {TEXT}'},
+        {"model": "gpt-4o", "tokens": ["Ada", "leads", "Delta"], "entities": [["Ada", 0, 8]]},
+        {"new": [], "remarks": "none"},
+    ],
+)
+def test_fields_beside_predictions_do_not_disturb(beside, tmp_path) -> None:
+    path = write(tmp_path, {"a.json": json.dumps([{**GOLD, **beside}])})
+    assert tripleaudit.score([GOLD], path, bootstrap=0).micro.correct == 2
+
+
+def test_two_stored_answers_in_a_row_are_refused(tmp_path) -> None:
+    row = {"text": TEXT, "answer": json.dumps([LEADS, BASED]), "response": json.dumps([LIVES])}
+    path = write(tmp_path, {"a.jsonl": lines(row)})
+    with pytest.raises(UserError, match="'response' and 'answer' hold answers"):
+        tripleaudit.score([GOLD], path, bootstrap=0)
+    columns = {"answer": "response"}
+    result = tripleaudit.score([GOLD], path, predicted_columns=columns, bootstrap=0)
+    assert (result.micro.correct, result.micro.predicted) == (0, 1)

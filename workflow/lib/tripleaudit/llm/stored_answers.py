@@ -82,6 +82,8 @@ def _answer_of(row: dict[str, Any], column: str | None, where: str) -> Answer:
         text = at(choice, "message.content")
         reason = choice.get("finish_reason")
     else:
+        if column is None:
+            _refuse_second_answer(row, where)
         text = at(row, column) if column else row.get(_answer_column(row) or "", ABSENT)
         reason = row.get("finish_reason")
         if text is ABSENT:
@@ -98,6 +100,24 @@ def _answer_of(row: dict[str, Any], column: str | None, where: str) -> Answer:
     elif reason in REFUSED_REASONS:
         status = "refused"
     return Answer(text, status, reason)
+
+
+def _refuse_second_answer(row: dict[str, Any], where: str) -> None:
+    """Refuse a row with two answers of different triples, of which one may be the gold.
+
+    Raises:
+        UserError: it is open which of them is the prediction.
+    """
+    names = [name for name in ANSWER_COLUMNS if isinstance(row.get(name), str)]
+    if len(names) < 2:
+        return
+    answers = {name: parse_triples(row[name]).records for name in names}
+    for name in names[1:]:
+        if answers[name] != answers[names[0]]:
+            raise UserError(
+                f"{where}: both {names[0]!r} and {name!r} hold answers; name the one with the predictions, with "
+                f"--predicted-column answer={names[0]} or --predicted-column answer={name}"
+            )
 
 
 def _is_batch(row: dict[str, Any]) -> bool:

@@ -22,7 +22,7 @@ from tripleaudit.corpora.readers.common import first_character, is_parquet, spli
 from tripleaudit.corpora.readers.given import Given
 from tripleaudit.corpora.readers.records import PARTS, Mapped
 from tripleaudit.corpora.readers.row_files import Probe
-from tripleaudit.corpora.readers.side import has_both_sides
+from tripleaudit.corpora.readers.side import has_both_sides, refuse_second_list
 from tripleaudit.corpora.remarks import say
 from tripleaudit.corpora.spec import FORMATS, CorpusFormat
 
@@ -240,6 +240,7 @@ def refuse_both_sides(path: str | Path, format: str) -> None:
     probe = Probe(path)
     if probe.path.is_dir() or not (is_parquet(probe.path) or probe.first in ("[", "{")):
         return
+    refuse_second_list(probe.row, (), (), f"{path}")
     if has_both_sides(probe.row):
         raise UserError(
             f"{path}: rows hold gold triples and predictions, and format {format} does not say which it reads; name "

@@ -252,9 +252,19 @@ def tasks(path: Path, side: Side, annotator: str = "") -> Rows:
     several annotations, that of the chosen annotator (id, e-mail or name), or the first. Where
     predictions are wanted and any task has ``predictions``, the first of each task is read, and
     none of the annotations.
+
+    Raises:
+        UserError: predictions are wanted, and every list of them is empty next to annotations.
     """
     rows = list(side.rows(read_objects(path)))
-    if side.predicts and not annotator and any(row.get("predictions") for _, row in rows):
+    has_predictions = any(row.get("predictions") for _, row in rows)
+    has_empty_lists = any("predictions" in row and row.get("annotations") for _, row in rows)
+    if side.predicts and not annotator and has_empty_lists and not has_predictions:
+        raise UserError(
+            f"{path}: 'predictions' is empty in every task, and 'annotations' are people's; export the tasks with "
+            "predictions, or name whose annotations to score, with --predicted-column annotator=NAME"
+        )
+    if side.predicts and not annotator and has_predictions:
         yield from ((where, _predicted(row, where)) for where, row in rows)
     else:
         yield from ((where, _annotated(row, where, annotator)) for where, row in rows)

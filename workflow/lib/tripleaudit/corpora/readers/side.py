@@ -15,6 +15,7 @@ from typing import Any, Final, Literal
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.corpus import LeftOut
 from tripleaudit.corpora.readers.row_files import Row, Rows
+from tripleaudit.corpora.readers.second_lists import fields_with_triples
 
 Name = Literal["truth", "predict"]
 SIDES: Final = ("truth", "predict")
@@ -130,9 +131,15 @@ class Side:
         fields = self._fields["", tuple(row)]
         if fields.bare or fields.bare_golds:
             notes += self._bare_fields(row, fields, where)
+        if self.predicts and not fields.pairs and not self._reads_bare_field(row, fields):
+            refuse_second_list(row, fields.bare_golds, fields.golds, where)
         if isinstance(row, Row):
             return Row(chosen, [*row.left_out, *notes], row.listed)
         return Row(chosen, notes) if notes else chosen
+
+    def _reads_bare_field(self, row: dict[str, Any], fields: _Fields) -> bool:
+        """Return whether the format reads a field such as ``predictions`` of a row."""
+        return any(name in self.accepted and row[name] is not None for name in fields.bare)
 
     def _bare_fields(self, row: dict[str, Any], fields: _Fields, where: str) -> list[LeftOut]:
         """Return notes on fields with a bare name, such as ``gold``, that are not read.
@@ -251,6 +258,29 @@ class Side:
         for target in fields.plain.difference(fields.pairs.values()):
             self._unpaired.setdefault(f"{path}{target}", where)
         return fields
+
+
+def refuse_second_list(
+    row: dict[str, Any], bare_golds: Collection[str], golds: Collection[str], where: str
+) -> None:
+    """Refuse predictions of which two fields hold different triples.
+
+    Args:
+        bare_golds, golds: fields with a name of the gold, which are not read.
+
+    Raises:
+        UserError: it is open which of the fields holds the predictions.
+    """
+    others = {name: value for name, value in row.items() if name not in {*bare_golds, *golds}}
+    fields = fields_with_triples(others, TRIPLE_FIELDS | {"annotations"})
+    if len(set(fields.values())) < 2:
+        return
+    first, second = list(fields)[:2]
+    named = ["answer" if isinstance(row[name], str) else "triples" for name in (first, second)]
+    raise UserError(
+        f"{where}: both {first!r} and {second!r} hold triples; name the field with the predictions, with "
+        f"--predicted-column {named[0]}={first} or --predicted-column {named[1]}={second}"
+    )
 
 
 def with_side(row: dict[str, Any], side: str) -> dict[str, Any]:

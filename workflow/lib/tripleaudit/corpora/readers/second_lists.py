@@ -1,0 +1,170 @@
+"""Fields of a row that hold triples, found by their content.
+
+A program or a user may store predictions next to the gold under any name: ``output``, ``response``,
+``triples_gpt4``. A row with two fields that hold different triples does not say which one is the
+prediction, whatever the fields are called.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+ROLE_KEYS: Final = (
+    frozenset(("subject", "sub", "subj", "head", "h", "s", "source", "from", "em1text", "entity1")),
+    frozenset(("relation", "predicate", "rel", "r", "p", "type", "label", "relation_type", "edge")),
+    frozenset(("object", "obj", "tail", "t", "o", "target", "to", "em2text", "entity2")),
+)
+TEXT_FIELDS: Final = frozenset(
+    ("text", "sentence", "sentences", "sents", "senttext", "tokens", "token", "words", "context")
+)
+"""Names of fields that hold the sentence, whose words may look like a triple."""
+OUTPUT_WORDS: Final = frozenset(
+    ("output", "outputs", "response", "responses", "answer", "answers", "hyp", "hyps", "hypothesis")
+    + ("hypotheses", "extracted", "inferred", "generated", "generation", "completion", "decoded")
+    + ("system", "model")
+)
+"""Words in the names of outputs, which count where their list is empty."""
+TRIPLE_WORDS: Final = frozenset(("triple", "triples", "triplet", "triplets"))
+MAX_DEPTH: Final = 10
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+_JSON = re.compile(r"[\[{].*[\]}]", re.DOTALL)
+_GROUP = re.compile(r"[(<]\s*([^(),;<>\n]+)\s*[,;]\s*([^(),;<>\n]+)\s*[,;]\s*([^(),;<>\n]+)\s*[)>]")
+_COLUMN = re.compile(r"\s*\|\s*")
+
+Triples = frozenset[tuple[str, ...]]
+
+
+def fields_with_triples(row: Mapping[str, Any], known: frozenset[str]) -> dict[str, Triples]:
+    """Return the fields of a row that hold triples, with the triples.
+
+    Empty lists count under a known name, and under the name of an output.
+
+    Args:
+        known: names of fields that formats read as triples, in lower case without underscores.
+    """
+    text = _text_of(row)
+    forms = [_form(value) for name, value in row.items() if _is_known(name, known)]
+    fields: dict[str, Triples] = {}
+    for name, value in row.items():
+        if not isinstance(name, str) or name.casefold() in TEXT_FIELDS:
+            continue
+        if isinstance(value, str) and (not value or text in value):
+            continue  # a prompt repeats the sentence
+        triples = _triples_in(value)
+        if not triples and _form(value) is not None:
+            is_like_known = _form(value) in forms
+            if is_like_known or _is_known(name, known):
+                triples = frozenset((json.dumps(item, default=str),) for item in value)
+        may_be_empty = _is_known(name, known) or _is_output(name)
+        if triples or (may_be_empty and value in ([], "[]")):
+            fields[name] = triples
+    if all(_is_known(name, known) for name in fields):
+        return {name: triples for name, triples in fields.items() if triples}
+    return fields
+
+
+def _text_of(row: Mapping[str, Any]) -> str:
+    """Return the sentence of a row; a character that no text has where there is none."""
+    texts = [value for name, value in row.items() if str(name).casefold() in TEXT_FIELDS]
+    strings = [text for text in texts if isinstance(text, str) and text.strip()]
+    tokens = [" ".join(map(str, text)) for text in texts if isinstance(text, list) and text]
+    return max([*strings, *tokens], key=len, default="\0")
+
+
+def _is_known(name: Any, known: frozenset[str]) -> bool:
+    return isinstance(name, str) and name.replace("_", "").lower() in known
+
+
+def _is_output(name: str) -> bool:
+    words = {word.lower() for word in _WORD.findall(name)}
+    return bool(words & OUTPUT_WORDS) or bool(words & TRIPLE_WORDS)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _form(value: Any) -> Any:
+    """Return what the items of a list look like: their keys, or the types of their parts."""
+    first = next(iter(_list(value)), None)
+    if isinstance(first, dict):
+        return frozenset(first) - {"score", "confidence", "probability"}
+    if isinstance(first, list) and first:
+        return tuple(type(part).__name__ for part in first)
+    return None
+
+
+def _triples_in(value: Any, depth: int = 0) -> Triples:
+    """Return the triples of strings in a value, at any depth."""
+    if depth > MAX_DEPTH:
+        return frozenset()
+    if isinstance(value, str):
+        return _triples_in_text(value, depth)
+    if isinstance(value, dict):
+        triple = _of_object(value)
+        items = [] if triple else list(value.values())
+    elif isinstance(value, list | tuple):
+        triple = _of_list(value) if depth else None
+        items = [] if triple else list(value)
+    else:
+        return frozenset()
+    if triple:
+        return frozenset([triple])
+    triples: set[tuple[str, ...]] = set()
+    for item in items:
+        if isinstance(item, list | tuple | dict) or (isinstance(item, str) and depth):
+            triples |= _triples_in(item, depth + 1)
+    return frozenset(triples)
+
+
+def _of_list(value: list[Any] | tuple[Any, ...]) -> tuple[str, ...] | None:
+    """Return a triple that is a list of three strings that are no numbers."""
+    if len(value) != 3 or not all(isinstance(part, str) and part.strip() for part in value):
+        return None
+    if any(part.strip().isdecimal() for part in value[:2]):
+        return None
+    return tuple(" ".join(part.split()).casefold() for part in value)
+
+
+def _of_object(value: dict[Any, Any]) -> tuple[str, ...] | None:
+    """Return a triple that is an object with a subject, a relation and an object."""
+    members = {str(name).lower(): item for name, item in value.items()}
+    parts = []
+    for keys in ROLE_KEYS:
+        names = [_name(members[key]) for key in members if key in keys]
+        names = [name for name in names if name]
+        if not names:
+            return None
+        parts.append(names[0])
+    return tuple(" ".join(part.split()).casefold() for part in parts)
+
+
+def _name(value: Any) -> str:
+    """Return the string of an argument."""
+    if isinstance(value, dict):
+        value = next((value[key] for key in ("name", "text", "@value") if key in value), None)
+    return value if isinstance(value, str) else ""
+
+
+def _triples_in_text(text: str, depth: int) -> Triples:
+    """Return the triples of an answer: JSON, groups in brackets, or rows of a table."""
+    found = _JSON.search(text)
+    if found:
+        for decode in (json.loads, ast.literal_eval):
+            try:
+                return _triples_in(decode(found[0]), depth + 1) or _triples_in(
+                    [decode(found[0])], depth
+                )
+            except (ValueError, SyntaxError, RecursionError, MemoryError):
+                continue
+    triples = []
+    for line in text.splitlines():
+        cells = _COLUMN.split(line.strip().strip("|").strip())
+        groups = _GROUP.findall(line)
+        if len(cells) == 3:
+            triples.append(_of_list(cells))
+        elif groups and not _GROUP.sub("", line).strip(" ,;.-*0123456789[]"):
+            triples += [_of_list(group) for group in groups]
+    return frozenset(triple for triple in triples if triple)
