@@ -15,7 +15,7 @@ from tripleaudit.core.progress import Progress, _rate, duration, watched
 
 @pytest.fixture
 def often(monkeypatch):
-    monkeypatch.setattr("tripleaudit.core.progress.EVERY", 0.05)
+    monkeypatch.setattr("tripleaudit.core.progress.INTERVAL", 0.05)
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Steps that only rules call: functions whose options follow from their signatures.
 
-``--name VALUE`` for each parameter, several values for a sequence, JSON for a mapping, a switch for
-a truth value, and for a dataclass all that its fields are.
+Each parameter is an option ``--name VALUE``. A sequence takes several values, a mapping JSON, and a
+boolean is a switch. A parameter that is a dataclass has an option for each of its fields.
 """
 
 import argparse
@@ -92,46 +92,50 @@ def add_step(parser: argparse.ArgumentParser, reference: str) -> None:
     """Give a parser the options of a step's function, ``module:function``, and run it."""
     module, _, name = reference.partition(":")
     function: Callable[..., Any] = getattr(importlib.import_module(f"{__package__}.{module}"), name)
-    groups = {name: _parameters(one.annotation) for name, one in _parameters(function).items()}
-    for name, parameter in _parameters(function).items():
-        for option in (groups[name] or {name: parameter}).values():
+    parameters = _parameters(function)
+    for parameter in parameters.values():
+        fields = _parameters(parameter.annotation)
+        for option in fields.values() if fields else [parameter]:
             _add_option(parser, option)
 
     def run(args: argparse.Namespace) -> None:
         logging.basicConfig(level=logging.INFO, format=LOG_FORMAT)
-        given = {
-            name: parameter.annotation(**{option: getattr(args, option) for option in groups[name]})
-            if groups[name]
-            else getattr(args, name)
-            for name, parameter in _parameters(function).items()
-        }
-        function(**given)
+        values = {}
+        for name, parameter in parameters.items():
+            fields = _parameters(parameter.annotation)
+            if fields:
+                values[name] = parameter.annotation(**{key: getattr(args, key) for key in fields})
+            else:
+                values[name] = getattr(args, name)
+        function(**values)
 
     parser.set_defaults(run=run)
 
 
-def _parameters(called: Any) -> Mapping[str, inspect.Parameter]:
-    """Return the parameters of a function or a dataclass; none of any other type."""
-    known = inspect.isfunction(called) or dataclasses.is_dataclass(called)
-    return inspect.signature(called).parameters if known else {}
+def _parameters(annotation: Any) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of a function or a dataclass, nothing for any other type."""
+    if inspect.isfunction(annotation) or dataclasses.is_dataclass(annotation):
+        return inspect.signature(annotation).parameters
+    return {}
 
 
 def _add_option(parser: argparse.ArgumentParser, parameter: inspect.Parameter) -> None:
-    name, kind = f"--{parameter.name.replace('_', '-')}", str(parameter.annotation)
-    required = parameter.default is parameter.empty
-    option: dict[str, Any] = {
-        "required": required,
-        "default": None if required else parameter.default,
-    }
+    """Add the option of a parameter; its form follows from the annotation."""
+    name = f"--{parameter.name.replace('_', '-')}"
+    annotation = str(parameter.annotation)
     if parameter.annotation is bool:
-        option = {"action": "store_true"}
-    elif "Mapping" in kind:
-        option |= {
-            "type": partial(json_given, name, form=list if "Sequence" in kind else dict),
-            "metavar": "JSON",
-        }
-    elif "Sequence" in kind:
-        option |= {"nargs": "*", "type": float if "float" in kind else str}
-    elif parameter.annotation in (int, float):
-        option["type"] = Whole() if parameter.annotation is int else Real()
+        parser.add_argument(name, action="store_true")
+        return
+    option: dict[str, Any] = {"required": parameter.default is parameter.empty}
+    if not option["required"]:
+        option["default"] = parameter.default
+    if "Mapping" in annotation:
+        form = list if "Sequence" in annotation else dict
+        option |= {"type": partial(json_given, name, form=form), "metavar": "JSON"}
+    elif "Sequence" in annotation:
+        option |= {"nargs": "*", "type": float if "float" in annotation else str}
+    elif parameter.annotation is int:
+        option["type"] = Whole()
+    elif parameter.annotation is float:
+        option["type"] = Real()
     parser.add_argument(name, **option)

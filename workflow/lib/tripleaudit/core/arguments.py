@@ -14,17 +14,14 @@ from tripleaudit.core import storage
 from tripleaudit.core.errors import UserError
 
 if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
     from tripleaudit.core.fields import Section
 
 BELOW = 3
 """Exit code where a score or a change is below a limit of the user; 1 and 2 stand for errors."""
-OUTPUTS = (
-    "out",
-    "report",
-    "write",
-    "facts",
-    "calls",
-)  # options that name what is written begin like this
+OUTPUT_PREFIXES = ("out", "report", "write", "facts", "calls")
+"""Starts of the names of options that name a written file."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,7 @@ class Real:
 
 
 class Whole(Real):
-    """The same of a whole number."""
+    """The ``type`` of an option for a whole number from ``low`` to ``high``."""
 
     kind, word = int, "whole number"
 
@@ -65,17 +62,15 @@ def options_of(values: Mapping[str, Any]) -> list[str]:
 
     True gives a switch, a list one option for each item, None and False give nothing.
     """
-    each = [
-        (f"--{name}", one)
-        for name, of in values.items()
-        for one in (of if isinstance(of, list) else [of])
-    ]
-    said = [
-        (option, *([] if one is True else [str(one)]))
-        for option, one in each
-        if one is not None and one is not False
-    ]
-    return [part for parts in said for part in parts]
+    arguments: list[str] = []
+    for name, value in values.items():
+        for item in value if isinstance(value, list) else [value]:
+            if item is None or item is False:
+                continue
+            arguments.append(f"--{name}")
+            if item is not True:
+                arguments.append(str(item))
+    return arguments
 
 
 NUMBER, SEED, RESAMPLES = Whole(1), Whole(0, 2**32 - 1), Whole(0, 10**5)
@@ -86,39 +81,42 @@ def add_settings(parser: argparse.ArgumentParser, section: "type[Section]", **op
     """Add options for keys of a configuration section, with their defaults and descriptions.
 
     Args:
-        options: key -> option; a switch turns round what its key is by default.
+        options: key -> option; a switch is the opposite of the key's default.
     """
+    names = {field.alias or name: name for name, field in section.model_fields.items()}
     for key, option in options.items():
-        name, field = next(
-            each for each in section.model_fields.items() if (each[1].alias or each[0]) == key
-        )
-        text = " ".join(section.meanings()[name].split()).replace("%", "%%")
-        kinds = {field.annotation, *get_args(field.annotation)}
-        if bool in kinds:
-            turned = "store_false" if field.default else "store_true"
-            parser.add_argument(
-                f"--{option}", dest=key, action=turned, help=f"{'turn off: ' * field.default}{text}"
-            )
+        field = section.model_fields[names[key]]
+        text = " ".join(section.meanings()[names[key]].split()).replace("%", "%%")
+        types = {field.annotation, *get_args(field.annotation)}
+        if bool in types:
+            action = "store_false" if field.default else "store_true"
+            if field.default:
+                text = f"turn off: {text}"
+            parser.add_argument(f"--{option}", dest=key, action=action, help=text)
             continue
-        low, high = (
-            next((getattr(at, end) for at in field.metadata if hasattr(at, end)), None)
-            for end in ("ge", "le")
-        )
-        of: dict[str, Any] = {"metavar": option.rpartition("-")[2].upper()}
+        form: dict[str, Any] = {"metavar": option.rpartition("-")[2].upper()}
         if get_origin(field.annotation) is Literal:
-            of = {"choices": get_args(field.annotation)}
-        elif kinds & {int, float}:
-            of["type"] = (Whole if int in kinds else Real)(low or 0, high)
-        elif str not in kinds:
-            of["nargs"] = "+"
-        default = "" if field.default is None else f" (default: {field.default})"
-        parser.add_argument(
-            f"--{option}", dest=key, default=field.default, help=f"{text}{default}", **of
-        )
+            form = {"choices": get_args(field.annotation)}
+        elif types & {int, float}:
+            number = Whole if int in types else Real
+            form["type"] = number(_limit(field, "ge") or 0, _limit(field, "le"))
+        elif str not in types:
+            form["nargs"] = "+"
+        if field.default is not None:
+            text += f" (default: {field.default})"
+        parser.add_argument(f"--{option}", dest=key, default=field.default, help=text, **form)
+
+
+def _limit(field: "FieldInfo", name: Literal["ge", "le"]) -> float | None:
+    """Return the smallest (``ge``) or largest (``le``) value of a field; None without a limit."""
+    for constraint in field.metadata:
+        if hasattr(constraint, name):
+            return getattr(constraint, name)
+    return None
 
 
 def add_reading(parser: argparse.ArgumentParser, files: str = "the files") -> None:
-    """Add ``--format``, ``--column`` and ``--encoding``, which say how corpora are read."""
+    """Add the options for reading corpora: ``--format``, ``--column`` and ``--encoding``."""
     parser.add_argument(
         "--format", default="auto", metavar="F", help=f"format of {files} (default: auto)"
     )
@@ -156,7 +154,7 @@ def add_sides(parser: argparse.ArgumentParser) -> None:
 
 
 def add_missing(parser: argparse.ArgumentParser) -> None:
-    """Add ``--missing``, which says what a sentence without a prediction means."""
+    """Add ``--missing``: whether sentences without a prediction are refused or count as empty."""
     parser.add_argument(
         "--missing",
         choices=("refuse", "empty"),
@@ -187,30 +185,32 @@ def add_gpus(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def check_paths(given: Mapping[str, Any]) -> None:
-    """Refuse options that would let a command write over what it reads, or has written.
+def check_paths(options: Mapping[str, Any]) -> None:
+    """Refuse options that would let a command overwrite one of its inputs or outputs.
 
     Args:
-        given: the options of any command by their names.
+        options: the values of the options of a command by name.
 
     Raises:
-        UserError: a file is to be both read and written, or written twice.
+        UserError: a file would be both read and written, or written twice.
     """
-    entries = [(name, path) for name, value in given.items() for path in _paths(value)]
+    entries = [(name, path) for name, value in options.items() for path in _paths(value)]
     for name, path in entries:
         if "\0" in str(path):
             raise UserError(
                 f"--{name.replace('_', '-')}: a name cannot hold a character of value 0"
             )
-    written = [entry for entry in entries if entry[0].startswith(OUTPUTS)]
-    read = [path for name, path in entries if not name.startswith(OUTPUTS)]
-    over = [
+    outputs = [entry for entry in entries if entry[0].startswith(OUTPUT_PREFIXES)]
+    inputs = [path for name, path in entries if not name.startswith(OUTPUT_PREFIXES)]
+    overwritten = [
         entry
-        for entry, (_, other) in itertools.combinations(written, 2)
+        for entry, (_, other) in itertools.combinations(outputs, 2)
         if entry[1] == other != Path()
     ]
-    over += [entry for entry, known in itertools.product(written, read) if _same(entry[1], known)]
-    for name, path in over:
+    overwritten += [
+        entry for entry, source in itertools.product(outputs, inputs) if _is_same(entry[1], source)
+    ]
+    for name, path in overwritten:
         option = name.replace("_", "-")
         raise UserError(
             f"{path}: this file would be written over (--{option}); expected another path"
@@ -218,25 +218,25 @@ def check_paths(given: Mapping[str, Any]) -> None:
 
 
 def named(option: str, texts: Iterable[str], form: str = "NAME=FILE") -> dict[str, str]:
-    """Return what texts of the form ``NAME=VALUE`` say, in their order.
+    """Return name -> value of texts of the form ``NAME=VALUE``, in their order.
 
     Raises:
-        UserError: one has another form, or the name of another one.
+        UserError: a text has another form, or a name occurs twice.
     """
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for text in texts:
         name, _, value = text.partition("=")
-        if not name or not value or name in found:
+        if not name or not value or name in values:
             raise UserError(f"{option}: expected {form}, each name once, got {text!r}")
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def json_given(option: str, text: str, form: type = dict) -> Any:
-    """Return the JSON value that an option was given.
+    """Return the JSON value of an option.
 
     Raises:
-        UserError: the text is no JSON, or of another form.
+        UserError: the text is not valid JSON, or not of the expected form.
     """
     try:
         value = json.loads(text)
@@ -250,7 +250,7 @@ def json_given(option: str, text: str, form: type = dict) -> Any:
 
 
 def add_force(parser: argparse.ArgumentParser) -> None:
-    """Add ``--force``, which lets a command write into a folder that holds something."""
+    """Add ``--force``, with which a command writes into a folder that is not empty."""
     parser.add_argument(
         "--force", action="store_true", help="write into a folder that is not empty"
     )
@@ -263,17 +263,17 @@ def check_folder(
     makes: Iterable[str] = (),
     own: Iterable[str] = (),
 ) -> None:
-    """Refuse a folder to write to that is a file, or that holds something of others.
+    """Refuse an output folder that is a file, or that has files of other programs.
 
     Args:
-        force: accept a filled folder.
+        out: the folder.
+        force: accept a folder that is not empty.
         sources: files that are read.
         makes: names of the files that will be written, none of which may be a source.
-        own: names that show that an earlier run of the command made the folder; it may go on, or
-            make it again.
+        own: names of files of an earlier run of the command; a folder with one of them is accepted.
 
     Raises:
-        UserError: it is refused.
+        UserError: the folder is refused.
     """
     out = Path(out)
     with storage.explained(out):
@@ -285,22 +285,23 @@ def check_folder(
             f"{out}: this folder holds something already; expected an empty or new one, or --force"
         )
     for name in makes:
-        if any(_same(out / name, Path(source)) for source in sources):
+        if any(_is_same(out / name, Path(source)) for source in sources):
             raise UserError(
                 f"{out / name}: this file is read and would be written over; expected another folder"
             )
 
 
 def _paths(value: Any) -> Iterator[Path]:
-    for each in value if isinstance(value, list | tuple) else [value]:
-        if isinstance(each, str | Path):
-            yield Path(each)
+    for item in value if isinstance(value, list | tuple) else [value]:
+        if isinstance(item, str | Path):
+            yield Path(item)
 
 
-def _same(one: Path, read: Path) -> bool:
-    """Whether two paths are one file, of which the second may be given as ``NAME=FILE``."""
+def _is_same(output: Path, source: Path) -> bool:
+    """Return whether two paths are the same file; the source may have the form ``NAME=FILE``."""
     try:
-        read = read if read.is_file() else Path(str(read).partition("=")[2])
-        return one.is_file() and read.is_file() and one.samefile(read)
-    except (OSError, ValueError):  # no path at all, such as a text of 5,000 characters
+        if not source.is_file():
+            source = Path(str(source).partition("=")[2])
+        return output.is_file() and source.is_file() and output.samefile(source)
+    except (OSError, ValueError):  # not a path, such as a text of 5,000 characters
         return False

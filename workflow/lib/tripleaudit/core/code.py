@@ -58,7 +58,7 @@ DYNAMIC_IMPORTS = frozenset({"import_module", "__import__", "load_attribute"})
 
 
 class Source(NamedTuple):
-    """What is needed of one file.
+    """The code digest, imports and data files of one file.
 
     Attributes:
         digest: first digits of the SHA-256 of the code.
@@ -86,7 +86,9 @@ def versions(*modules: str, files: Iterable[str | Path] = ()) -> dict[str, str]:
         ModuleNotFoundError: The package has no such module.
     """
     digests: dict[str, set[str]] = {}
-    for start in (*map(module_file, modules), *map(Path, files)):
+    starts = [module_file(module) for module in modules]
+    starts += [Path(file) for file in files]
+    for start in starts:
         for path in _closure(start):
             name = _display_name(path, start.parent)
             digests.setdefault(name, set()).add(_source(path).digest)
@@ -139,19 +141,18 @@ def _closure(start: Path) -> frozenset[Path]:
 
 
 def is_untracked(path: Path) -> bool:
-    """Whether a file is a module of the package that cannot change a result."""
-    return (
-        path.is_relative_to(ROOT)
-        and ".".join(path.relative_to(ROOT).with_suffix("").parts) in UNTRACKED
-    )
+    """Return whether a file is a module of the package that cannot change a result."""
+    if not path.is_relative_to(ROOT):
+        return False
+    module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    return module in UNTRACKED
 
 
 def _display_name(path: Path, folder: Path) -> str:
-    return (
-        path.relative_to(ROOT).as_posix()
-        if path.is_relative_to(ROOT)
-        else os.path.relpath(path, folder)
-    )
+    """Return the path of a file below the package, or of a plugin's file below its folder."""
+    if path.is_relative_to(ROOT):
+        return path.relative_to(ROOT).as_posix()
+    return os.path.relpath(path, folder)
 
 
 @cache
@@ -297,14 +298,14 @@ def _parsed_files() -> dict[str, Source]:
     file = ROOT / "__pycache__" / f"code-{version}.json"
     parsed: dict[str, Source] = {}
     with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):
-        parsed = {key: Source(*fields) for key, fields in json.loads(file.read_bytes()).items()}
+        stored = json.loads(file.read_bytes())
+        parsed = {key: Source(*fields) for key, fields in stored.items()}
     atexit.register(_store, file, parsed, len(parsed))
     return parsed
 
 
 def _store(file: Path, parsed: dict[str, Source], count_before: int) -> None:
     if len(parsed) > count_before:
-        with contextlib.suppress(
-            OSError, UserError
-        ):  # a package that cannot be written to is parsed each time
+        # a package in a folder that cannot be written to is parsed in each process
+        with contextlib.suppress(OSError, UserError):
             write_json(file, parsed)

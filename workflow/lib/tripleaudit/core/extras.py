@@ -1,15 +1,13 @@
-"""Optional dependencies: which extra brings a module, and the command that installs it."""
+"""Optional dependencies: the extras that install modules, and advice on missing modules."""
 
 import importlib.metadata
 import importlib.util
 import re
 from collections import defaultdict
 
-MODULES = {
-    "scikit-learn": "sklearn",
-    "pyyaml": "yaml",
-}  # distributions whose module has another name
-ORDER = (
+MODULE_NAMES = {"scikit-learn": "sklearn", "pyyaml": "yaml"}
+"""Distribution -> its module, where the names differ."""
+EXTRAS = (
     "hub",
     "rdf",
     "spacy",
@@ -21,52 +19,60 @@ ORDER = (
     "serve",
     "workflow",
     "cluster",
-)  # the smallest that will do first
-OF_COMMAND = {
+)
+"""Extras of the package; where several contain a module, the first of them is suggested."""
+EXTRAS_OF_COMMANDS = {
     "gre-lda": "grescores",
     "gre-score": "grescores",
     "gre-systems": "grescores",
     "run": "workflow",
 }
-EXTRA = re.compile(r"tripleaudit\[([\w,]+)\][^;]*;.*extra == ['\"](\w+)['\"]")
+REQUIREMENT = re.compile(r"([\w.-]+)[^;]*;.*extra == ['\"](\w+)['\"]")
+INCLUDED_EXTRAS = re.compile(r"tripleaudit\[([\w,]+)\][^;]*;.*extra == ['\"](\w+)['\"]")
 
 
 def extras_by_module() -> dict[str, list[str]]:
-    """Return ``{module: extras that bring it}`` by the package's metadata, direct ones first."""
-    found: dict[str, list[str]] = defaultdict(list)
+    """Return module -> extras that install it, from the metadata of the package."""
+    extras: dict[str, list[str]] = defaultdict(list)
     for requirement in importlib.metadata.requires("tripleaudit") or ():
-        match = re.match(r"([\w.-]+)[^;]*;.*extra == ['\"](\w+)['\"]", requirement)
-        if match and match[2] in ORDER:
-            found[MODULES.get(match[1], match[1]).replace("-", "_")].append(match[2])
-    return {module: sorted(extras, key=ORDER.index) for module, extras in found.items()}
+        match = REQUIREMENT.match(requirement)
+        if match is None:
+            continue
+        distribution, extra = match.groups()
+        if extra in EXTRAS:
+            module = MODULE_NAMES.get(distribution, distribution).replace("-", "_")
+            extras[module].append(extra)
+    return {module: sorted(names, key=EXTRAS.index) for module, names in extras.items()}
 
 
 def missing(extra: str) -> list[str]:
-    """Return the modules of an extra, and of those that it names, that are not installed."""
-    named = [
-        match
-        for text in importlib.metadata.requires("tripleaudit") or ()
-        if (match := EXTRA.match(text))
-    ]
-    inner = {name for match in named if match[2] == extra for name in match[1].split(",")} - {extra}
-    own = [
-        module
-        for module, extras in extras_by_module().items()
-        if extra in extras and module != "tripleaudit"
-    ]
-    absent = [module for module in own if importlib.util.find_spec(module) is None]
-    return list(
-        dict.fromkeys([*absent, *(module for name in sorted(inner) for module in missing(name))])
-    )
+    """Return the modules that are not installed of an extra and of the extras that it includes."""
+    modules = []
+    for module, extras in extras_by_module().items():
+        if extra in extras and module != "tripleaudit":
+            modules.append(module)
+    absent = [module for module in modules if importlib.util.find_spec(module) is None]
+    for included in sorted(_included_extras(extra)):
+        absent += missing(included)
+    return list(dict.fromkeys(absent))
+
+
+def _included_extras(extra: str) -> set[str]:
+    included: set[str] = set()
+    for requirement in importlib.metadata.requires("tripleaudit") or ():
+        match = INCLUDED_EXTRAS.match(requirement)
+        if match is not None and match[2] == extra:
+            included.update(match[1].split(","))
+    return included - {extra}
 
 
 def advice(missing: ModuleNotFoundError, command: str) -> str | None:
-    """Return how to install a missing module; None if no extra brings it."""
+    """Return how to install a missing module; None if no extra contains it."""
     try:
         extras = extras_by_module().get((missing.name or "").partition(".")[0])
     except importlib.metadata.PackageNotFoundError:
         return None
     if not extras:
         return None
-    extra = OF_COMMAND.get(command, extras[0])
+    extra = EXTRAS_OF_COMMANDS.get(command, extras[0])
     return f"{command}: {missing.name} is not installed; expected what this brings: pip install 'tripleaudit[{extra}]'"

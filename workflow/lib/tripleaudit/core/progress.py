@@ -1,6 +1,6 @@
-"""Progress of long jobs in the log: done of all, rate, time left; once in ``EVERY`` seconds.
+"""Progress of long jobs in the log: count, rate and remaining time, every ``INTERVAL`` seconds.
 
-A timer writes them, so that a slow step is reported as well as many quick ones.
+A timer writes the lines, so that a single slow step is reported as well as many quick ones.
 """
 
 import logging
@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-EVERY = 20.0  # seconds between two lines; a log must never be silent for 30
-WINDOW = 16  # lines over which the rate is taken, so that a quick start (stored answers, short texts) is forgotten
+INTERVAL = 20.0  # seconds between two lines
+WINDOW = 16  # lines over which the rate is computed, so that it follows changes
 
 Item = TypeVar("Item")
 
@@ -27,12 +27,12 @@ class Progress:
 
     Attributes:
         what: start of each line.
-        total: of all there is to do; None where that is not known.
-        unit: what is counted, in the plural.
-        at_most: the total is a bound that need not be reached.
-        done: how many are done.
-        note: what is added to the lines to come, such as the loss; it is asked for when a line is
-            due.
+        total: number of items; None if unknown.
+        unit: name of the items, in the plural.
+        log: logger of the lines.
+        at_most: whether the total is an upper limit.
+        done: number of finished items.
+        note: function that returns the end of a line, such as the loss.
     """
 
     what: str
@@ -60,31 +60,37 @@ class Progress:
         self._timer.join()
 
     def start(self, done: int, total: int | None) -> None:
-        """Begin to count only now; what an earlier run had ``done`` does not count for the rate."""
+        """Start to count; items that an earlier run finished do not count for the rate."""
         self.done, self.total = done, total
-        self._seen: deque[tuple[float, int]] = deque([(time.monotonic(), done)], maxlen=WINDOW)
+        self._history: deque[tuple[float, int]] = deque([(time.monotonic(), done)], maxlen=WINDOW)
 
     def add(self, number: int = 1) -> None:
-        """Count ``number`` more as done."""
+        """Count more items as finished."""
         self.done += number
 
     def line(self) -> str:
-        """Return what there is to say now."""
+        """Return the line for the current state."""
         now = time.monotonic()
-        began, before = self._seen[0]
-        rate = (self.done - before) / max(now - began, 1e-9)
-        self._seen.append((now, self.done))
+        start, done_at_start = self._history[0]
+        rate = (self.done - done_at_start) / max(now - start, 1e-9)
+        self._history.append((now, self.done))
         most = "at most " if self.at_most else ""
-        parts = [
-            f"{self.what}: {self.done}{'' if self.total is None else f' of {most}{self.total}'} {self.unit}"
-        ]
-        parts.append(_rate(rate) if rate > 0 else f"none finished in {duration(now - began)}")
+        count = str(self.done)
+        if self.total is not None:
+            count += f" of {most}{self.total}"
+        parts = [f"{self.what}: {count} {self.unit}"]
+        if rate > 0:
+            parts.append(_rate(rate))
+        else:
+            parts.append(f"none finished in {duration(now - start)}")
         if rate > 0 and self.total is not None:
-            parts.append(f"{most or 'about '}{duration((self.total - self.done) / rate)} left")
-        return ", ".join(filter(None, [*parts, self.note()]))
+            seconds = (self.total - self.done) / rate
+            parts.append(f"{most or 'about '}{duration(seconds)} left")
+        parts.append(self.note())
+        return ", ".join(filter(None, parts))
 
     def _report(self) -> None:
-        while not self._stop.wait(EVERY):
+        while not self._stop.wait(INTERVAL):
             self.log.info("%s", self.line())
 
 
@@ -100,13 +106,16 @@ def duration(seconds: float) -> str:
     """Write seconds as ``0:05``, ``12:30`` or ``3:05:00``."""
     minutes, seconds = divmod(round(max(seconds, 0.0)), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
+    if hours:
+        return f"{hours}:{minutes:02d}:{seconds:02d}"
+    return f"{minutes}:{seconds:02d}"
 
 
-def _rate(rate: float) -> str:
-    for per, name in ((1, "second"), (60, "minute")):
-        if rate * per >= 1:
-            return (
-                f"{rate * per:.1f} a {name}" if rate * per < 100 else f"{rate * per:.0f} a {name}"
-            )
-    return f"{rate * 3600:.1f} an hour"
+def _rate(items_per_second: float) -> str:
+    """Write a rate in the first unit of time that has at least one item."""
+    for seconds, name in ((1, "second"), (60, "minute")):
+        rate = items_per_second * seconds
+        if rate >= 1:
+            decimals = 1 if rate < 100 else 0
+            return f"{rate:.{decimals}f} a {name}"
+    return f"{items_per_second * 3600:.1f} an hour"

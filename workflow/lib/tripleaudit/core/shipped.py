@@ -1,7 +1,7 @@
 """Shipped files: data in the package; workflow, studies and demo corpus next to it.
 
-In a checkout the latter lie where their names say; an installed wheel carries them inside the
-package, in ``project``.
+In a checkout the latter are in its top folder, in an installed wheel in the package's folder
+``project``.
 """
 
 import importlib.resources
@@ -35,9 +35,13 @@ def shipped(path: str | Path) -> str:
     path = Path(path)
     if path.is_absolute() or path.exists():
         return str(path)
-    data = DATA.joinpath(*path.parts[1:]) if path.parts[:1] == ("resources",) else DATA
-    other = [data] if data != DATA else []
-    return str(next((one for one in (PROJECT / path, *other) if one.exists()), path))
+    candidates = [PROJECT / path]
+    if path.parts[:1] == ("resources",) and len(path.parts) > 1:
+        candidates.append(DATA.joinpath(*path.parts[1:]))
+    for candidate in candidates:
+        if candidate.exists():
+            return str(candidate)
+    return str(path)
 
 
 def study_file(name: str | Path) -> str:
@@ -46,17 +50,20 @@ def study_file(name: str | Path) -> str:
     Raises:
         UserError: an earlier version shipped a study of this name.
     """
-    given, found = Path(name), shipped(name)
-    if not Path(found).exists() and given.name == str(name):
-        own = PROJECT / "config" / f"{'config' if name == DEMO else name}.yaml"
-        if str(name) in REMOVED_STUDIES and not own.is_file():
-            raise UserError(f"{name}: this study was removed; {REMOVED_STUDIES[str(name)]}")
-        return str(own) if own.is_file() else found
-    return found
+    name = str(name)
+    path = shipped(name)
+    if Path(path).exists() or Path(name).name != name:
+        return path
+    file_name = "config.yaml" if name == DEMO else f"{name}.yaml"
+    file = PROJECT / "config" / file_name
+    if file.is_file():
+        return str(file)
+    if name in REMOVED_STUDIES:
+        raise UserError(f"{name}: this study was removed; {REMOVED_STUDIES[name]}")
+    return path
 
 
 def studies() -> list[str]:
     """Return the names of the studies that ship with the project."""
-    return sorted(
-        DEMO if path.stem == "config" else path.stem for path in (PROJECT / "config").glob("*.yaml")
-    )
+    names = [path.stem for path in (PROJECT / "config").glob("*.yaml")]
+    return sorted(DEMO if name == "config" else name for name in names)
