@@ -22,7 +22,7 @@ class AuditResult(Result):
     sentences: int
     zero_triple_sentences: int
     triples: int
-    """Of the test set, once a sentence."""
+    """Triples of the test set, each counted once per sentence."""
     train: dict[str, int]
     """The same three of the training set, and its relations."""
     triple_types: dict[str, Share]
@@ -73,7 +73,7 @@ class AuditResult(Result):
         counts = (
             ("Sentences", "sentences"),
             ("  with zero triples", "zero_triple_sentences"),
-            ("Triples (once a sentence)", "triples"),
+            ("Triples (without repeats)", "triples"),
         )
         return "\n".join(
             [

@@ -104,8 +104,9 @@ class Scores:
     """Scores of some sentences, as fractions.
 
     Attributes:
-        correct, predicted, gold: triples, each once a sentence. sentences: how many. intervals:
-        metric -> bounds of the 95 % interval over sentences; without one that would mislead.
+        correct, predicted, gold: triples, each counted once per sentence.
+        sentences: number of sentences.
+        intervals: metric -> bounds of the 95 % interval over sentences; empty if there are too few.
     """
 
     precision: float

@@ -94,7 +94,7 @@ class WhichResult(Result):
 
     @property
     def conclusion(self) -> str:
-        """One sentence: which model is best, or that no difference is shown."""
+        """One sentence: which model is best, or whose lead is not significant."""
         rows = [row for row in self.ranked if row.scores and not row.mostly_unread]
         if not rows:
             return "No model can be ranked."
@@ -104,7 +104,9 @@ class WhichResult(Result):
         equal = [row.name for row in others if not _is_shown(row)]
         if not equal:
             return f"{best.name} is best."
-        return f"{best.name} has the highest F1; no difference is shown to {', '.join(equal)}."
+        return (
+            f"{best.name} has the highest F1; its lead over {', '.join(equal)} is not significant."
+        )
 
     def rows(self) -> list[dict[str, Any]]:
         found = []

@@ -32,7 +32,7 @@ class Printed:
         """Return range, mean and number of the printed differences."""
         low, high = min(self.differences), max(self.differences)
         mean = fmean(self.differences)
-        return f"{low:g} to {high:g} (mean {mean:.3g} of {len(self.differences)}) {self.unit}"
+        return f"{low:g} to {high:g} {self.unit} (mean {mean:.3g}, {len(self.differences)} values)"
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,11 @@ COMMANDS: Final = {
 }
 """Kind of evidence -> command that makes it, where that is no study."""
 NOTES: Final = (
-    "Printed: the paper's differences. N and 2N epochs: with the 95 % interval where one training or system was "
-    "measured, else the range over all of them.",
-    "A claim about trainings is decided by three seeds whose verdict is the same after N and after 2N epochs; "
-    "with less it is undecided, and leans where more than half of the trainings meet the rule and none contradicts it.",
+    "In the paper: the differences that it prints. Measured values have a 95 % interval if a single training or "
+    "system was measured, else the range over all of them is given.",
+    "A claim about trainings is decided if three seeds lead to the same verdict after the study's epochs and after "
+    "twice as many, else it is undecided. It leans if more than half of the trainings meet the rule and none "
+    "contradicts it.",
     "Cases: test sentences of the smaller side, test triples, random splits or printed rows. "
     "Rules are those of data/claims.yaml. Intervals about strata, Entity Noising and augmented sets draw groups of "
     "test sentences that share a gold triple.",
@@ -32,14 +33,14 @@ NOTES: Final = (
 
 
 COLUMNS: Final = {
-    "printed": "Printed",
-    "here": "Here, N epochs",
-    "here_doubled": "2N epochs",
+    "printed": "In the paper",
+    "here": "Measured here",
+    "here_doubled": "After twice the epochs",
     "seeds": "Seeds",
     "encoder": "Encoder",
     "cases": "Cases",
     "outcome": "Verdict",
-    "command": "Made by",
+    "command": "Reproduce with",
 }
 """Key of :func:`summarise` -> column of the table."""
 
@@ -138,7 +139,7 @@ def describe(verdicts: Sequence[Verdict]) -> str:
             "seeds": summary["seeds"],
             "encoder": summary["encoder"],
             "cases": summary["cases"],
-            "made by": summary["command"],
+            "reproduce with": summary["command"],
         }
         for label, text in entries.items():
             if text:

@@ -95,7 +95,7 @@ def _fill(random: np.random.Generator, held: np.ndarray, size: int, wanted: int)
 
 
 class _Corpus:
-    """Triples of a corpus, each once a sentence, with the sentences that give their parts away."""
+    """Triples of a corpus, each counted once per sentence, with the sentences that give their parts away."""
 
     def __init__(self, sentences: Sequence[Sentence]) -> None:
         listed = sorted(

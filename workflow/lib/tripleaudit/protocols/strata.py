@@ -23,7 +23,7 @@ def audit_corpus(train: Sequence[Sentence], test: Sequence[Sentence]) -> dict[st
     """Say how much of a test set its training set gives away.
 
     Returns:
-        ``sentences``, ``triples`` (each once a sentence) and ``zero_triple_sentences`` of the test
+        ``sentences``, ``triples`` (each counted once per sentence) and ``zero_triple_sentences`` of the test
         set; ``triple_types`` with the share of all triples and ``strata`` with the share of the
         sentences that have triples, each ``{name: {"count", "share"}}`` with shares from 0 to 1 (0
         where there is nothing to share); ``unseen_relations`` (sorted names that training lacks,
@@ -51,7 +51,7 @@ def audit_corpus(train: Sequence[Sentence], test: Sequence[Sentence]) -> dict[st
 
 
 def counts(sentences: Sequence[Sentence]) -> dict[str, int]:
-    """Return counts of sentences, of triples (each once a sentence), and of zero sentences."""
+    """Return counts of sentences, of triples (each counted once per sentence), and of zero sentences."""
     return {
         "sentences": len(sentences),
         "triples": sum(len(distinct_triples(sentence)) for sentence in sentences),

@@ -17,7 +17,7 @@ THRESHOLDS: Final = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 def entity_counts(
     gold: Sequence[Sentence], predictions: Sequence[Sentence], matching: str
 ) -> np.ndarray:
-    """Return correct, predicted and gold entities ``[sentences, 3]``, each once a sentence."""
+    """Return correct, predicted and gold entities ``[sentences, 3]``, each counted once per sentence."""
     reduce = MATCHINGS[matching].reduce
 
     def entities(sentence: Sentence) -> set[Hashable]:
@@ -30,7 +30,7 @@ def entity_counts(
 def relation_counts(
     gold: Sequence[Sentence], predictions: Sequence[Sentence], matching: str
 ) -> np.ndarray:
-    """Return correct, predicted and gold relations ``[sentences, 3]``, each once a sentence."""
+    """Return correct, predicted and gold relations ``[sentences, 3]``, each counted once per sentence."""
     rename = MATCHINGS[matching].relation
 
     def relations(sentence: Sentence) -> set[Hashable]:

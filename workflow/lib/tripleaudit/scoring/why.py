@@ -22,7 +22,7 @@ SHARE: Final = 0.05  # of the gold triples: what fewer would gain is the extract
 LITTLE: Final = 0.05  # F1 below which a system finds next to nothing
 SHOWN: Final = 3
 Strings = tuple[str, ...]  # subject, relation, object
-MAPPED: Final = "a map of names puts that right (tripleaudit relations proposes one)"
+MAPPED: Final = "map the names with --relations (tripleaudit relations proposes a map)"
 
 
 def _parts(write: Callable[[str], str]) -> Callable[[Strings], Strings]:

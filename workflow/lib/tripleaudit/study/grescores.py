@@ -1,4 +1,4 @@
-"""GREScores of a study: which systems of which data sets are scored, and from which files."""
+"""The GREScores of a study: data sets, systems to score, and the files of each."""
 
 import json
 from collections.abc import Mapping
@@ -22,13 +22,13 @@ STORED = ("triples", *DETAILS, "similarities")  # kinds of stored files of a sys
 
 @dataclass(frozen=True)
 class Planned:
-    """One system of a data set.
+    """A system of a data set, with the files that are scored.
 
     Attributes:
-        name: of the system; unique in its data set.
-        keys: what its rows of the scores file say: extractor, setting, seed, training, noise.
+        name: name of the system, unique in its data set.
+        keys: keys of its rows in the scores file: extractor, setting, seed, training, noise.
         files: kind (``triples``, ``factualness``, ``granularity``, ``similarities``) -> file.
-        judged: kinds of judgements that the judge is asked for.
+        judged: kinds of judgements to request from the judge.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Planned:
 
 
 class GreScores:
-    """The data sets of a study whose extracted triples are scored with the GREScores.
+    """Data sets of a study whose extracted triples are scored with the GREScores.
 
     Args:
         config: the section ``grescores``.
@@ -57,7 +57,7 @@ class GreScores:
     # the systems of a data set
 
     def corpus_of(self, dataset: str) -> tuple[str | None, str]:
-        """Return the corpus and the split of a data set whose texts are the study's own."""
+        """Return corpus and split of a data set whose texts come from a corpus of the study."""
         chosen = self.datasets[dataset]
         if chosen.generative is not None:
             texts = self.language_models.config.datasets[chosen.generative]
@@ -101,7 +101,7 @@ class GreScores:
         return found + self._extracted(dataset, has_judge) + self._own(dataset)
 
     def _extracted(self, dataset: str, judge: bool) -> list[Planned]:
-        """The extractions by language models from the texts of a data set."""
+        """Return the extractions by language models from the texts of a data set."""
         models, texts = self.language_models, self.datasets[dataset].generative
         found = []
         for name, system in models.extractions:
@@ -243,7 +243,7 @@ class GreScores:
         return options_of({**values, "evaluated-after": topics.evaluated_after})
 
     def evaluated(self, wildcards: Any) -> list[str]:
-        """Return the file whose texts order the training texts of a topic model; empty for none."""
+        """Return the file whose texts determine the order of a topic model's training texts."""
         topics = self.datasets[wildcards.dataset].topics
         return (
             []
@@ -253,7 +253,7 @@ class GreScores:
 
     @cached_property
     def embedding_endpoint(self) -> str | None:
-        """The endpoint that embeds strings, None where a model does or nothing is embedded."""
+        """The endpoint that embeds strings; None if a local model does or nothing is embedded."""
         return self.config.embedder.endpoint if self.config.embedder is not None else None
 
     def encoder(self) -> list[str]:
@@ -270,7 +270,7 @@ class GreScores:
         )
 
     def embedding_identity(self) -> dict[str, Any]:
-        """Return what decides the vectors of an endpoint that embeds strings."""
+        """Return the settings that affect the vectors of the embedding endpoint."""
         name = self.embedding_endpoint
         return settings.answering(self.language_models.section, name) if name else {}
 
@@ -287,12 +287,12 @@ class GreScores:
         )
 
     def judge_identity(self, wildcards: Any) -> dict[str, Any]:
-        """Return what decides a judge's answers."""
+        """Return the settings that affect a judge's answers."""
         judge = self.config.judge
         prompts = (judge.factualness_prompt, judge.granularity_prompt) if judge is not None else ()
         return settings.answering(self.language_models.section, wildcards.judge, *prompts)
 
-    # what comes of it
+    # results
 
     @property
     def levels(self) -> set[str]:
@@ -300,7 +300,7 @@ class GreScores:
         return {dataset.level for dataset in self.datasets.values()}
 
     def scores(self, dataset: str) -> str:
-        """Return where the scores of a data set lie."""
+        """Return the path of the scores of a data set."""
         return self.paths.results.gre_scores.format(dataset=dataset)
 
     def files(self) -> list[str]:

@@ -9,13 +9,7 @@ from tripleaudit.systems.service import FROM_ENVIRONMENT
 def key_variables(
     loc: str, headers: Mapping[str, str], key: str | None = None
 ) -> Iterator[tuple[str, str]]:
-    """Yield the variables of a key and of headers, with their locations in the configuration.
-
-    Args:
-        loc: location of the section, such as ``systems/NAME``.
-        headers: headers of requests by name.
-        key: name of the variable with the key; None for no key.
-    """
+    """Yield each variable that a key and headers come from, and where the configuration says so."""
     if key:
         yield key, f"{loc}/api_key_env"
     for header, value in headers.items():
@@ -24,5 +18,5 @@ def key_variables(
 
 
 def is_set(name: str) -> bool:
-    """Return whether a variable is set and not blank."""
+    """Whether a variable holds something."""
     return bool(os.environ.get(name, "").strip())

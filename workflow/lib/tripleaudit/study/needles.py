@@ -1,4 +1,4 @@
-"""MINEA of a study: documents, models, and what affects needles and scores."""
+"""The MINEA part of a study: documents, models, and settings that affect needles and scores."""
 
 import json
 from functools import cached_property
@@ -15,7 +15,7 @@ LENGTH_TABLE = "lost-in-the-middle"
 
 
 class NeedleStudies:
-    """MINEA of a study.
+    """The MINEA part of a study: its documents, models, settings and files.
 
     Args:
         config: the section ``needles``.
@@ -37,7 +37,7 @@ class NeedleStudies:
         return list(map(str, document_files([self.paths.file(path) for path in paths], limit)))
 
     def documents(self) -> list[str]:
-        """Return the text files that needles are put into."""
+        """Return the text files into which needles are inserted."""
         return self.document_files(self.config.documents, self.config.max_documents)
 
     @cached_property
@@ -46,51 +46,51 @@ class NeedleStudies:
 
         The command reads them as a :class:`tripleaudit.needles.plan.Plan`.
         """
-        keys = {field.alias or name for name, field in NeedleSettings.model_fields.items()}
-        settings = {key: value for key, value in self.section.items() if key in keys}
-        settings["judge"] = self.config.judge is not None
-        return json.dumps(settings, sort_keys=True)
+        known = {field.alias or name for name, field in NeedleSettings.model_fields.items()}
+        values = {key: value for key, value in self.section.items() if key in known}
+        return json.dumps({**values, "judge": self.config.judge is not None}, sort_keys=True)
 
     @cached_property
     def made_json(self) -> str:
-        """The settings of :attr:`plan_json` that affect needles and extraction, not their rating."""
-        settings = json.loads(self.plan_json)
-        making = {key: value for key, value in settings.items() if key not in RATING}
-        return json.dumps(making, sort_keys=True)
+        """The part of :attr:`plan_json` that affects needles and extraction, as canonical JSON."""
+        made = {
+            key: value for key, value in json.loads(self.plan_json).items() if key not in RATING
+        }
+        return json.dumps(made, sort_keys=True)
 
     def judge_of(self, model: str) -> str | None:
-        """Return the endpoint that judges what a model extracted, ``None`` for nobody."""
+        """Return the endpoint that judges a model's extractions; None if there is no judge."""
         return model if self.config.judge == SAME_MODEL else self.config.judge
 
     def other_judge(self, model: str) -> str | None:
-        """Return the endpoint that judges what a model extracted, if it is another one."""
+        """Return the endpoint that judges a model's extractions if it is not the model itself."""
         judge = self.judge_of(model)
         return judge if judge != model else None
 
     def judge_options(self, wildcards: Any) -> list[str]:
-        """Return the option that names the judge of a model, where it is another one."""
+        """Return the option that names the judge of a model if it is another endpoint."""
         return options_of({"judge": self.other_judge(wildcards.lm)})
 
     def served(self, wildcards: Any) -> list[str]:
-        """Return the file of a model that jobs serve themselves."""
+        """Return the file of a model that the job itself serves; empty for other endpoints."""
         return self.language_models.served(wildcards.lm)
 
     def served_judge(self, wildcards: Any) -> list[str]:
-        """Return the file of a model's judge that jobs serve themselves."""
+        """Return the file of a judge that the job itself serves; empty for other endpoints."""
         return self.language_models.served(self.other_judge(wildcards.lm))
 
     def identity(self, wildcards: Any) -> list[dict[str, Any]]:
-        """Return what decides the answers of a model and of its judge."""
+        """Return the settings that affect the answers of a model and of its judge."""
         return self.language_models.sampling(wildcards.lm, self.other_judge(wildcards.lm))
 
     def file(self, model: str, name: str) -> str:
-        """Return a file of what a model extracted."""
+        """Return the path of a file about a model's extractions."""
         return self.paths.results.needle_file.format(lm=model, name=name)
 
     def criteria(self) -> list[str]:
-        """Return the files of needles that count as found, of each model."""
+        """Return each model's file of the needles that count as found."""
         return [self.file(model, "criteria.jsonl") for model in self.models]
 
     def files(self) -> list[str]:
-        """Return every scores file about needles."""
+        """Return each model's scores file."""
         return [self.file(model, "scores.csv") for model in self.models]

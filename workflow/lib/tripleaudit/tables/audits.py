@@ -20,7 +20,7 @@ SPLITS = ("train", "valid", "test")
 
 
 def sizes(sentences: Sequence[Sentence]) -> dict[str, int]:
-    """Count sentences with triples, their triples (each once a sentence), and sentences with
+    """Count sentences with triples, their triples (each counted once per sentence), and sentences with
     zero triples.
     """
     triples = [len(distinct_triples(sentence)) for sentence in sentences]

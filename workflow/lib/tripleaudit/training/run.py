@@ -212,7 +212,7 @@ def validation(
 
 
 def entity_f1(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> float:
-    """F1 of the entities of triples, as strings, each once a sentence."""
+    """F1 of the entities of triples, as strings, each counted once per sentence."""
     correct = total = 0
     for both in zip(gold, predicted, strict=True):
         own, other = (
