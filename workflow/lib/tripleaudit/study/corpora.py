@@ -22,13 +22,12 @@ SPLITS = ("train", "valid", "test")
 
 def formats_of(paths: Iterable[str], format: str, columns: Columns | None) -> list[str]:
     """Return the formats that files are read in; none if a file is missing or cannot be read."""
+    roles = columns.given() if columns else None
     try:
-        found = [
-            resolve_format(path, format, columns.given() if columns else None) for path in paths
-        ]
+        formats = [resolve_format(path, format, roles) for path in paths]
     except UserError:
         return []
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(formats))
 
 
 class Corpora:
@@ -79,20 +78,14 @@ class Corpora:
 
     def counts(self) -> list[str]:
         """Return the reports on reading: all splits of trainable corpora, else the test set."""
-        corpora = {
-            name: SPLITS if self.sections[name].has_training else ("test",)
-            for name in self.sections
-        }
-        known = {
-            name: splits
-            for name, splits in corpora.items()
-            if name in self.trainable or splits == ("test",)
-        }
-        return [
-            self.paths.results.sentence_counts.format(corpus=name, split=split)
-            for name, splits in known.items()
-            for split in splits
-        ]
+        report = self.paths.results.sentence_counts
+        reports: list[str] = []
+        for name, section in self.sections.items():
+            if not section.has_training:
+                reports.append(report.format(corpus=name, split="test"))
+            elif name in self.trainable:
+                reports += [report.format(corpus=name, split=split) for split in SPLITS]
+        return reports
 
     def files_of_split(self, corpus: str, split: str, protocol: str = "original") -> list[str]:
         """Return the files of a split as the study names them: own paths, or names of raw files.
@@ -100,17 +93,17 @@ class Corpora:
         Args:
             protocol: whose published set the split is; ``original`` for the corpus itself.
         """
-        files = self.sections[corpus].files
+        section = self.sections[corpus]
+        files = section.files
         if files is None:
-            entry = self.protocols.published(corpus, protocol) or registry.corpus(
-                self.sections[corpus].registry or corpus
-            )
+            entry = self.protocols.published(corpus, protocol)
+            if entry is None:
+                entry = registry.corpus(section.registry or corpus)
             return [file.name for file in entry.raw_files(split)]
         if split == "test" and self.protocols.in_files(corpus, protocol):
             return files.augmented
-        return (
-            getattr(files, split) or files.train or []
-        )  # without a validation file, it is a part of the training file
+        # without a validation file, the validation set is a part of the training file
+        return getattr(files, split) or files.train or []
 
     def raw_inputs(self, wildcards: Any) -> list[str]:
         """Return the paths of the files of a split, or of a protocol's published set."""
@@ -123,12 +116,11 @@ class Corpora:
 
     def formats(self, corpus: str, split: str) -> list[str]:
         """Return the formats of the study's own files of a split; none if a file is missing."""
-        chosen = self.sections[corpus]
-        if chosen.files is None:
+        section = self.sections[corpus]
+        if section.files is None:
             return []
-        return formats_of(
-            map(shipped, self.files_of_split(corpus, split)), chosen.format, chosen.columns
-        )
+        files = map(shipped, self.files_of_split(corpus, split))
+        return formats_of(files, section.format, section.columns)
 
     def prepare_origin(self, wildcards: Any, input: Sequence[str]) -> list[str]:
         """Return the options of ``tripleaudit prepare`` that name the source of a split.
@@ -139,14 +131,15 @@ class Corpora:
         files = self.files_of_split(
             wildcards.corpus, wildcards.split, wildcards.get("protocol", "original")
         )
-        if self.registered(wildcards.corpus) is None:
-            chosen = [split_of(shipped(path))[1] for path in files]
-            named = [
-                f"{path}#{of}" if of else path
-                for path, of in zip(input[: len(chosen)], chosen, strict=True)
-            ]
-            return options_of({"source": named})
-        return options_of({"raw-root": input[0].removesuffix(files[0]).rstrip("/") or "."})
+        if self.registered(wildcards.corpus) is not None:
+            return options_of({"raw-root": input[0].removesuffix(files[0]).rstrip("/") or "."})
+        sources = []
+        for path, file in zip(
+            input, files, strict=False
+        ):  # contents of folders follow in the input
+            split_name = split_of(shipped(file))[1]
+            sources.append(f"{path}#{split_name}" if split_name else path)
+        return options_of({"source": sources})
 
     def prepare_options(self, wildcards: Any) -> list[str]:
         """Return the options of ``tripleaudit prepare`` that affect the content of a split.
@@ -154,46 +147,48 @@ class Corpora:
         A published test set is read completely, except that variants of test sentences are limited
         as the test set is.
         """
-        corpus, split, protocol = (
-            wildcards.corpus,
-            wildcards.split,
-            wildcards.get("protocol", "original"),
-        )
-        chosen, published = self.sections[corpus], self.protocols.published(corpus, protocol)
-        values: dict[str, Any] = {"occurrence": chosen.occurrence}
-        if chosen.files is None:
-            values |= {
-                "corpus": published.name if published else chosen.registry or corpus,
-                "split": split,
-            }
+        corpus, split = wildcards.corpus, wildcards.split
+        protocol = wildcards.get("protocol", "original")
+        section = self.sections[corpus]
+        published = self.protocols.published(corpus, protocol)
+        options: dict[str, Any] = {"occurrence": section.occurrence}
+        if section.files is None:
+            options["corpus"] = published.name if published else section.registry or corpus
+            options["split"] = split
         else:
-            columns = chosen.columns.given() if chosen.columns else {}
-            values |= {"format": chosen.format, "encoding": chosen.encoding}
-            values |= {"column": [f"{role}={column}" for role, column in columns.items()]}
-            if chosen.files.valid is None and split != "test":
-                values |= {"divide": "train=9,valid=1", "part": split}
-        values |= {"uncased": chosen.uncased, "only-relation": chosen.only_relations}
-        values["some-absent"] = bool(chosen.only_relations) and split != "train"
-        whole = published is not None and split == "test"
-        if not whole or protocol in self.protocols.tests_only:
-            values["limit-each" if whole else "limit"] = getattr(chosen.limit, split, None)
-        return options_of(values)
+            columns = section.columns.given() if section.columns else {}
+            options["format"] = section.format
+            options["encoding"] = section.encoding
+            options["column"] = [f"{role}={column}" for role, column in columns.items()]
+            if section.files.valid is None and split != "test":
+                options |= {"divide": "train=9,valid=1", "part": split}
+        options["uncased"] = section.uncased
+        options["only-relation"] = section.only_relations
+        options["some-absent"] = bool(section.only_relations) and split != "train"
+        limit = getattr(section.limit, split, None)
+        if published is None or split != "test":
+            options["limit"] = limit
+        elif protocol in self.protocols.tests_only:
+            options["limit-each"] = limit
+        return options_of(options)
 
 
 def raw_files(entry: registry.RegisteredCorpus) -> list[registry.RawFile]:
-    """Every file that a corpus is made of, once."""
-    return [
-        *{file.name: file for split in entry.splits for file in entry.raw_files(split)}.values()
-    ]
+    """Return the raw files of all splits of a corpus, each once."""
+    files = {file.name: file for split in entry.splits for file in entry.raw_files(split)}
+    return list(files.values())
 
 
 def _sizes_of_files(files: Files | None) -> dict[str, int]:
     """Return the number of sentences of each split in formats with one sentence a line."""
     sizes: dict[str, int] = {}
-    for split, paths in ((split, getattr(files, split)) for split in SPLITS if files):
-        found = [Path(shipped(path)) for path in paths or ()]
-        if found and all(file.suffix == ".jsonl" and file.is_file() for file in found):
-            sizes[split] = sum(_lines(file) for file in found)
+    if files is None:
+        return sizes
+    for split in SPLITS:
+        paths = [Path(shipped(path)) for path in getattr(files, split) or ()]
+        is_lines = [path.suffix == ".jsonl" and path.is_file() for path in paths]
+        if paths and all(is_lines):
+            sizes[split] = sum(_lines(path) for path in paths)
     return sizes
 
 

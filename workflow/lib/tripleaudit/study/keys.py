@@ -9,7 +9,13 @@ from tripleaudit.systems.service import FROM_ENVIRONMENT
 def key_variables(
     loc: str, headers: Mapping[str, str], key: str | None = None
 ) -> Iterator[tuple[str, str]]:
-    """Yield each variable that a key and headers come from, and where the configuration says so."""
+    """Yield the variables of a key and of headers, with their locations in the configuration.
+
+    Args:
+        loc: location of the section, such as ``systems/NAME``.
+        headers: headers of requests by name.
+        key: name of the variable with the key; None for no key.
+    """
     if key:
         yield key, f"{loc}/api_key_env"
     for header, value in headers.items():
@@ -18,5 +24,5 @@ def key_variables(
 
 
 def is_set(name: str) -> bool:
-    """Whether a variable holds something."""
+    """Return whether a variable is set and not blank."""
     return bool(os.environ.get(name, "").strip())

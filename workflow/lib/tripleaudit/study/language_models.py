@@ -70,8 +70,11 @@ class LanguageModels:
     def sampling(self, *endpoints: str | None) -> list[dict[str, Any]]:
         """Return the settings of endpoints that affect answers, without those of the transport."""
         fields = ("model", "temperature", "seed", "top_p", "extra", "context")
-        found = [settings.endpoint(self.section, name) for name in endpoints if name]
-        return [{field: getattr(endpoint, field) for field in fields} for endpoint in found]
+        sampling = []
+        for name in filter(None, endpoints):
+            endpoint = settings.endpoint(self.section, name)
+            sampling.append({field: getattr(endpoint, field) for field in fields})
+        return sampling
 
     def texts(self, wildcards: Any) -> str:
         """Return the split of a corpus that a data set is taken from."""

@@ -34,25 +34,28 @@ def local_split(corpus: Corpus, split: str, max_bytes: int = MAX_BYTES) -> list[
     Raises:
         UserError: a file cannot be read.
     """
-    given = corpus.files
-    if given is None:
+    if corpus.files is None:
         return None
-    divided = given.valid is None and split != "test"
-    paths = (given.train if divided else getattr(given, split)) or []
-    located = [shipped(path) for path in paths]
-    sizes = [_size(Path(split_of(path)[0])) for path in located]
-    if not located or None in sizes or sum(filter(None, sizes)) > max_bytes:
+    divided = corpus.files.valid is None and split != "test"
+    names = getattr(corpus.files, "train" if divided else split) or []
+    paths = [shipped(name) for name in names]
+    sizes = [_size(Path(split_of(path)[0])) for path in paths]
+    existing = [size for size in sizes if size is not None]
+    if not paths or len(existing) < len(paths) or sum(existing) > max_bytes:
         return None
-    return list(_read(_Split(corpus, split, tuple(located), divided)))
+    return list(_read(_Split(corpus, split, tuple(paths), divided)))
 
 
 class _Split:
     """A split to read; splits with equal options and unchanged files compare equal."""
 
     def __init__(self, corpus: Corpus, split: str, paths: tuple[str, ...], divided: bool):
-        self.corpus, self.split, self.paths, self.divided = corpus, split, paths, divided
-        files_state = tuple(_state(Path(split_of(path)[0])) for path in paths)
-        self.identity = (split, files_state, divided, corpus.model_dump_json())
+        self.corpus = corpus
+        self.split = split
+        self.paths = paths
+        self.divided = divided
+        states = tuple(_state(Path(split_of(path)[0])) for path in paths)
+        self.identity = (split, states, divided, corpus.model_dump_json())
 
     def __hash__(self) -> int:
         return hash(self.identity)
@@ -62,7 +65,7 @@ class _Split:
 
 
 def _state(path: Path) -> tuple[str, int, int | None]:
-    """Return what tells a changed file from the one that was read: its place, time and size."""
+    """Return path, time and size of a file, which differ if the file was changed."""
     return str(path.resolve()), path.stat().st_mtime_ns, _size(path)
 
 
@@ -70,7 +73,7 @@ def _state(path: Path) -> tuple[str, int, int | None]:
 def _read(part: _Split) -> tuple[Sentence, ...]:
     corpus = part.corpus
     with files.reading_else_as(corpus.encoding or ""):
-        found = read_own_files(
+        result = read_own_files(
             part.paths,
             format=corpus.format,
             columns=corpus.columns.given() if corpus.columns else None,
@@ -82,11 +85,11 @@ def _read(part: _Split) -> tuple[Sentence, ...]:
             some_absent=bool(corpus.only_relations) and part.split != "train",
             lower=corpus.uncased,
         )
-    return tuple(found.sentences)
+    return tuple(result.sentences)
 
 
 def _size(path: Path) -> int | None:
-    """Return the bytes of a file or folder, None if it is not there."""
+    """Return the bytes of a file or folder; None if it does not exist."""
     if path.is_dir():
         return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
     return path.stat().st_size if path.is_file() else None

@@ -46,17 +46,17 @@ class NeedleStudies:
 
         The command reads them as a :class:`tripleaudit.needles.plan.Plan`.
         """
-        known = {field.alias or name for name, field in NeedleSettings.model_fields.items()}
-        values = {key: value for key, value in self.section.items() if key in known}
-        return json.dumps({**values, "judge": self.config.judge is not None}, sort_keys=True)
+        keys = {field.alias or name for name, field in NeedleSettings.model_fields.items()}
+        settings = {key: value for key, value in self.section.items() if key in keys}
+        settings["judge"] = self.config.judge is not None
+        return json.dumps(settings, sort_keys=True)
 
     @cached_property
     def made_json(self) -> str:
-        """The part of :attr:`plan_json` that affects needles and extraction, as canonical JSON."""
-        made = {
-            key: value for key, value in json.loads(self.plan_json).items() if key not in RATING
-        }
-        return json.dumps(made, sort_keys=True)
+        """The settings of :attr:`plan_json` that affect needles and extraction, not their rating."""
+        settings = json.loads(self.plan_json)
+        making = {key: value for key, value in settings.items() if key not in RATING}
+        return json.dumps(making, sort_keys=True)
 
     def judge_of(self, model: str) -> str | None:
         """Return the endpoint that judges a model's extractions; None if there is no judge."""

@@ -9,21 +9,20 @@ TRACKER_EXTRAS = {"trackio": "track", "wandb": "wandb"}
 
 
 def extras(study: Study) -> dict[str, str]:
-    """Return extra -> the section of the study that needs it, each once."""
-    found: dict[str, str] = {}
+    """Return extra -> the first section of the study that needs it."""
+    sections: dict[str, str] = {}
     for extra, section in _needed(study):
-        found.setdefault(extra, section)
-    return found
+        sections.setdefault(extra, section)
+    return sections
 
 
 def _needed(study: Study) -> Iterator[tuple[str, str]]:
     if study.runs.trained:
         yield "train", "extractors" if study.runs.extractors else "zcc"
     for name in study.protocols:
-        if spec_of(name).name == "augmented" and not all(
-            study.protocol_sets.origin(corpus, name) for corpus in study.corpora
-        ):
-            yield "train", f"protocols/{name}"  # whose language model fills in entities
+        origins = [study.protocol_sets.origin(corpus, name) for corpus in study.corpora]
+        if spec_of(name).name == "augmented" and not all(origins):
+            yield "train", f"protocols/{name}"  # a masked language model fills in entities
     if study.collections:
         yield "train", "collections"
     if study.grescores.datasets:

@@ -38,7 +38,7 @@ class Protocols:
         self.names, self.settings = list(names), list(settings)
 
     def in_files(self, corpus: str, protocol: str) -> bool:
-        """Return whether a corpus of one's own brings the test set of a protocol, too."""
+        """Return whether the study's own files of a corpus include the test set of a protocol."""
         files = self.config.corpora[corpus].files
         return protocol == "augmented" and files is not None and files.augmented is not None
 
@@ -50,12 +50,12 @@ class Protocols:
 
     def published(self, corpus: str, protocol: str) -> registry.RegisteredCorpus | None:
         """Return the registered corpus with a protocol's published sets; None without such."""
-        if self.options(protocol).get("source", "made") == "made":
+        section = self.config.corpora[corpus]
+        if self.options(protocol).get("source", "made") == "made" or section.files is not None:
             return None
-        name = self.config.corpora[corpus].registry or corpus
-        entry = registry.corpora().get(name) if self.config.corpora[corpus].files is None else None
-        found = entry.published.get(protocol) if entry is not None else None
-        return None if found is None else registry.corpus(found)
+        entry = registry.corpora().get(section.registry or corpus)
+        name = entry.published.get(protocol) if entry is not None else None
+        return None if name is None else registry.corpus(name)
 
     def gives_schema(self, protocol: str) -> bool:
         """Return whether systems receive the relations of a protocol's test set.
@@ -120,27 +120,28 @@ class Protocols:
         """
         if self.origin(wildcards.corpus, "augmented"):
             return {}
-        paths, options = self.paths, self.options("augmented")
-        own, vectors = options.get("masked_lm"), options.get("vectors")
-        if own:
-            masked_lm = f"{paths.model(own)}/config.json"
+        options = self.options("augmented")
+        if options.get("masked_lm"):
+            masked_lm = f"{self.paths.model(options['masked_lm'])}/config.json"
         else:
-            masked_lm = paths.results.masked_lm_file.format(
+            masked_lm = self.paths.results.masked_lm_file.format(
                 corpus=wildcards.corpus, name="config.json"
             )
-        found = {
-            "masked_lm": masked_lm,
-            "encoder": self.encoder_file(wildcards),
-        }
-        return found | ({"vectors": shipped(vectors)} if vectors else {})
+        models = {"masked_lm": masked_lm, "encoder": self.encoder_file(wildcards)}
+        if options.get("vectors"):
+            models["vectors"] = shipped(options["vectors"])
+        return models
 
     @staticmethod
     def augmentation_options(wildcards: Any, input: Any) -> list[str]:
         """Return the options of ``tripleaudit build-protocol`` for the augmentation models."""
-        given = dict(input.items())
-        folders = {name: given.get(name.replace("-", "_")) for name in ("masked-lm", "encoder")}
-        found = {name: Path(file).parent for name, file in folders.items() if file}
-        return options_of({**found, "vectors": given.get("vectors")})
+        files = dict(input.items())
+        options: dict[str, Any] = {}
+        for option, name in (("masked-lm", "masked_lm"), ("encoder", "encoder")):
+            if files.get(name):
+                options[option] = Path(files[name]).parent
+        options["vectors"] = files.get("vectors")
+        return options_of(options)
 
     def trained_on(self, protocol: str) -> str:
         """Return the protocol whose training set a test set is measured against."""
@@ -162,9 +163,11 @@ class Protocols:
     @functools.cached_property
     def trainsets(self) -> list[str]:
         """All training sets as ``protocol-setting``; only the original protocol has wz."""
-        options = {name: self.options(name) for name in self.names if name not in self.tests_only}
-        sets = [f"{name}-nz" for name, chosen in options.items() if chosen.get("train", True)]
-        return sets + (["original-wz"] if "wz" in self.settings else [])
+        trained = [name for name in self.names if name not in self.tests_only]
+        sets = [f"{name}-nz" for name in trained if self.options(name).get("train", True)]
+        if "wz" in self.settings:
+            sets.append("original-wz")
+        return sets
 
     def testsets(self, trainset: str) -> list[tuple[str, str]]:
         """Return the ``(test set, testing setting)`` pairs on which a training is scored.
@@ -187,18 +190,18 @@ class Protocols:
     def protocol_inputs(self, wildcards: Any) -> dict[str, str]:
         """Return the original nz splits that a protocol changes, or its published sets."""
         corpus, protocol = wildcards.corpus, wildcards.get("protocol", "augmented")
-        found = {
-            split: self.set_file(corpus, "original", "nz", split)
-            for split in ("train", "valid", "test")
-        }
-        if self.origin(corpus, protocol):
-            if protocol in self.tests_only:
-                found["original"] = found["test"]
-            for split in ("test",) if protocol in self.tests_only else ("train", "valid", "test"):
-                found[split] = self.paths.results.published_sentences.format(
-                    corpus=corpus, protocol=protocol, split=split
-                )
-        return found
+        splits = ["train", "valid", "test"]
+        files = {split: self.set_file(corpus, "original", "nz", split) for split in splits}
+        if not self.origin(corpus, protocol):
+            return files
+        if protocol in self.tests_only:
+            files["original"] = files["test"]
+            splits = ["test"]
+        for split in splits:
+            files[split] = self.paths.results.published_sentences.format(
+                corpus=corpus, protocol=protocol, split=split
+            )
+        return files
 
     def trainset_files(self, wildcards: Any) -> dict[str, str]:
         """Return training and validation set of a run, and the encoder.
@@ -243,36 +246,33 @@ class Protocols:
         ]
 
     def baseline_inputs(self, wildcards: Any) -> dict[str, str]:
-        """Return the training set that a baseline looks at, and the test set that it speaks of."""
+        """Return the training set and the test set of a baseline."""
         protocol, setting = wildcards.trainset.rsplit("-", 1)
-        own = wildcards.testset == "test"
-        test = (
-            self.testset_file(wildcards)
-            if own
-            else self.set_file(wildcards.corpus, wildcards.testset, "nz", "test")
-        )
-        return {"train": self.set_file(wildcards.corpus, protocol, setting, "train"), "test": test}
+        train = self.set_file(wildcards.corpus, protocol, setting, "train")
+        if wildcards.testset == "test":
+            test = self.testset_file(wildcards)
+        else:
+            test = self.set_file(wildcards.corpus, wildcards.testset, "nz", "test")
+        return {"train": train, "test": test}
 
     def audited_files(self, wildcards: Any) -> dict[str, Any]:
-        """Return the sets that one audit looks at."""
+        """Return the input files of the audit of one protocol of a corpus, by option."""
         corpus, protocol = wildcards.corpus, wildcards.protocol
         trained = self.trained_on(protocol)
-        with_zero = protocol == "original" and "wz" in self.settings
-        return {
+        files: dict[str, Any] = {
             "train": self.set_file(corpus, trained, "nz", "train"),
             "valid": self.set_file(corpus, trained, "nz", "valid"),
             "test": self.set_file(corpus, protocol, "nz", "test"),
-            "zero": [
-                self.set_file(corpus, protocol, "wz", split)
-                for split in ("train", "valid", "test")
-                if with_zero
-            ],
-            "counts": [
-                self.paths.results.sentence_counts.format(corpus=corpus, split=split)
-                for split in ("train", "valid", "test")
-                if protocol == "original"
-            ],
-            "original": [self.set_file(corpus, "original", "nz", "test")]
-            if protocol == "augmented"
-            else [],
+            "zero": [],
+            "counts": [],
+            "original": [],
         }
+        splits = ("train", "valid", "test")
+        if protocol == "original":
+            counts = self.paths.results.sentence_counts
+            files["counts"] = [counts.format(corpus=corpus, split=split) for split in splits]
+            if "wz" in self.settings:
+                files["zero"] = [self.set_file(corpus, protocol, "wz", split) for split in splits]
+        if protocol == "augmented":
+            files["original"] = [self.set_file(corpus, "original", "nz", "test")]
+        return files

@@ -38,18 +38,18 @@ class Study:
     """One study: parts that follow from its configuration, each made from those before it.
 
     Args:
-        given: the configuration.
+        given: the configuration as the user wrote it.
         study: folder of the results of the study; by default ``results/<study>``.
         downloads: folder of fetched files.
-        problems: problems of the configuration that are known already.
+        problems: problems that the reader of the files found, such as repeated keys.
 
     Raises:
         UserError: the configuration cannot be used; the message lists every problem of every
             section, one a line.
 
     Attributes:
-        typed: the configuration.
-        given: the same as the user wrote it, without what does not fit.
+        typed: the configuration with types and defaults.
+        given: the configuration as the user wrote it, without invalid values.
         paths: the files of the study.
         name: the name of the study.
         corpora: names of the corpora.
@@ -219,9 +219,9 @@ class Study:
 def _protocol_names(typed: StudyConfig, given: Mapping[str, Any]) -> list[str]:
     """Return the names of the protocols in the user's order, ``original`` first."""
     fields = type(typed.protocols).model_fields
-    chosen = {fields[name].alias or name for name in typed.protocols.model_fields_set}
-    order = given.get("protocols") or {}
-    return ["original", *(name for name in order if name in chosen - {"original"})]
+    valid = {fields[name].alias or name for name in typed.protocols.model_fields_set}
+    others = [name for name in given.get("protocols") or {} if name in valid]
+    return list(dict.fromkeys(["original", *others]))
 
 
 def _settings(typed: StudyConfig) -> list[str]:

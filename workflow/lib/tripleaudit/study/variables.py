@@ -19,72 +19,72 @@ QUERIED: Mapping[str, Callable[[Any, Any], Iterable[str | None]]] = {
     "make_needles": lambda study, job: [study.needles.config.generator],
     "extract_needles": lambda study, job: [job.lm, study.needles.judge_of(job.lm)],
 }
-"""Rule -> the endpoints that a job of it asks, given its wildcards."""
+"""Rule -> function that returns the endpoints that a job of the rule queries."""
 ANSWERING: Mapping[str, Callable[[Any, Any], str | None]] = {
     **dict.fromkeys(("predict_system", "query_system"), lambda study, job: job.extractor),
     "extract_collection": lambda study, job: study.collections.system(job.collection),
 }
-"""Rule -> the system that answers in a job of it."""
+"""Rule -> function that returns the system that a job of the rule queries."""
 
 
 def variables(study: Study) -> list[tuple[str, str]]:
-    """Return every variable that a study names, and where it does so."""
-    endpoints = study.language_models.config.endpoints.items()
-    systems = study.systems.sections.items()
-    found = [
-        each
-        for name, one in endpoints
-        for each in key_variables(f"{ENDPOINT}{name}", one.headers, one.api_key_env)
-    ]
-    return found + [
-        each for name, one in systems for each in key_variables(f"{SYSTEM}{name}", one.headers)
-    ]
+    """Return each variable that a study names, with its location in the configuration."""
+    pairs: list[tuple[str, str]] = []
+    for name, endpoint in study.language_models.config.endpoints.items():
+        pairs += key_variables(f"{ENDPOINT}{name}", endpoint.headers, endpoint.api_key_env)
+    for name, system in study.systems.sections.items():
+        pairs += key_variables(f"{SYSTEM}{name}", system.headers)
+    return pairs
 
 
 def to_set(study: Study) -> str:
     """Return a sentence about the variables to set before a study runs; empty if there are none."""
-    locs: dict[str, list[str]] = {}
-    for name, loc in variables(study):
+    locations: dict[str, list[str]] = {}
+    for name, location in variables(study):
         if not is_set(name):
-            locs.setdefault(name, []).append(loc)
-    listed = ", ".join(f"{name} ({', '.join(found)})" for name, found in sorted(locs.items()))
-    return f"environment variables to set first: {listed}" if listed else ""
+            locations.setdefault(name, []).append(location)
+    if not locations:
+        return ""
+    entries = [f"{name} ({', '.join(where)})" for name, where in sorted(locations.items())]
+    return f"environment variables to set first: {', '.join(entries)}"
 
 
 def refuse_without(
     study: Study, jobs: Iterable[tuple[str, Any]], cache: str | Path
 ) -> Iterator[str]:
-    """Refuse to start jobs that would end for want of a variable.
+    """Refuse to start jobs that would fail because a variable is not set.
 
     Args:
+        study: the study.
         jobs: rule and wildcards of each job that is about to run.
-        cache: stored answers of language models; a job that finds all of its own there needs no
-            key.
+        cache: folder of stored answers of language models, with which a job may need no key.
 
     Yields:
-        A sentence about each variable that jobs lack if their answers are not stored.
+        A sentence about each variable that jobs need unless their answers are stored.
 
     Raises:
-        UserError: a job needs one in any case.
+        UserError: a job needs a variable in any case.
     """
-    parts: set[str] = set()
+    locations: set[str] = set()
     for rule, job in jobs:
-        if system := ANSWERING[rule](study, job) if rule in ANSWERING else None:
-            parts.add(f"{SYSTEM}{system}/")
-            parts.add(f"{ENDPOINT}{study.systems.sections[system].endpoint}/")
-        parts.update(
-            f"{ENDPOINT}{name}/" for name in (QUERIED[rule](study, job) if rule in QUERIED else ())
-        )
+        system = ANSWERING[rule](study, job) if rule in ANSWERING else None
+        if system:
+            locations.add(f"{SYSTEM}{system}/")
+            locations.add(f"{ENDPOINT}{study.systems.sections[system].endpoint}/")
+        endpoints = QUERIED[rule](study, job) if rule in QUERIED else ()
+        locations.update(f"{ENDPOINT}{name}/" for name in endpoints)
     missing = [
-        (name, loc)
-        for name, loc in variables(study)
-        if not is_set(name) and loc.startswith(tuple(parts))
+        (name, location)
+        for name, location in variables(study)
+        if not is_set(name) and location.startswith(tuple(locations))
     ]
     with closing(Store(cache)) as store:
-        stored = store.has_answers()
-    wanted = [(name, loc) for name, loc in missing if loc.startswith(SYSTEM) or not stored]
-    if wanted:
-        lines = (f"- {loc}: the environment variable {name} is not set" for name, loc in wanted)
-        raise UserError("\n".join(["Jobs of this run would find no key:", *lines]))
-    for name, loc in missing:
-        yield f"{loc}: the environment variable {name} is not set; only answers that are stored can be used"
+        has_answers = store.has_answers()
+    lines = ["Jobs of this run would find no key:"]
+    for name, location in missing:
+        if location.startswith(SYSTEM) or not has_answers:
+            lines.append(f"- {location}: the environment variable {name} is not set")
+    if len(lines) > 1:
+        raise UserError("\n".join(lines))
+    for name, location in missing:
+        yield f"{location}: the environment variable {name} is not set; only answers that are stored can be used"

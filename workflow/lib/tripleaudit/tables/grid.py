@@ -13,7 +13,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 from tripleaudit.scoring.baselines import BASELINES
-from tripleaudit.scoring.bootstrap import FEWEST
+from tripleaudit.scoring.bootstrap import FEWEST, MIN_UNITS
 from tripleaudit.scoring.spec import MATCHINGS
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Table, subject
@@ -371,7 +371,7 @@ def notes(cells: Iterable[Cell], matching: str | None) -> list[str]:
         found.append(f"Trained with {number} seed{spread}.")
     found.append(
         f"[low, high] is the 95 % bootstrap interval over test sentences{also and f'{also} trained runs'} (Wilson's "
-        f"at 0 and 100 %; none under {FEWEST} sentences)."
+        f"at 0 and 100 % and where fewer than {MIN_UNITS} sentences decide a score; none under {FEWEST} sentences)."
     )
     if any(cell.bold for cell in measured):
         found.append(

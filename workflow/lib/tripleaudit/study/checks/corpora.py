@@ -133,24 +133,26 @@ class CorpusChecks:
                 yield f"protocols/{name}: the key '{key}' is missing"
 
     def _problems_of_limits(self, where: str, name: str, sizes: Mapping[str, int]) -> Iterator[str]:
-        limit = self.config.corpora[name].limit
-        for split, most in limit or ():
-            if most is not None and split in sizes and most > sizes[split]:
-                yield f"{where}/{split}: {most} sentences, but the split has {sizes[split]}; expected at most that"
+        for split, limit in self.config.corpora[name].limit or ():
+            size = sizes.get(split)
+            if limit is not None and size is not None and limit > size:
+                yield f"{where}/{split}: {limit} sentences, but the split has {size}; expected at most that"
 
     def _problems_of_sizes(self) -> Iterator[str]:
         """Yield sentences about sets of the rearranged protocol that are larger than a corpus."""
-        given = {
-            key: size
-            for key, size in self.protocols.options("rearranged").items()
-            if key in ("valid_size", "test_size")
-        }
-        for name in self.config.corpora if given else ():
+        options = self.protocols.options("rearranged")
+        keys = [key for key in options if key in ("valid_size", "test_size")]
+        if not keys:
+            return
+        held_out = sum(options[key] for key in keys)
+        for name in self.config.corpora:
             sizes = self.corpora.sizes(name)
-            held_out, has = sum(given.values()), sum(sizes.values())
-            if len(sizes) == len(SPLITS) and held_out >= has:
-                where = f"protocols/rearranged/{next(iter(given))}"
-                yield f"{where}: {held_out} held-out sentences leave none for training of the {has} of corpus {name}"
+            total = sum(sizes.values())
+            if len(sizes) == len(SPLITS) and held_out >= total:
+                yield (
+                    f"protocols/rearranged/{keys[0]}: {held_out} held-out sentences leave none for training of "
+                    f"the {total} of corpus {name}"
+                )
 
     def _problems_of_source(self, protocol: str, options: dict[str, Any]) -> Iterator[str]:
         """Yield sentences about ready-made sets of a protocol that are missing or unused."""
