@@ -1,5 +1,6 @@
 """Model folders with too many layers or weights, or with weights that are not finite."""
 
+import hashlib
 import json
 import shutil
 
@@ -59,4 +60,23 @@ def test_weights_that_are_not_finite_are_refused(tmp_path, tiny_encoder, value):
     weights[name].view(-1)[0] = value
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
     with pytest.raises(UserError, match="are not finite numbers; train the model again"):
+        load_extractor(folder)
+
+
+@pytest.mark.parametrize("has_provenance", [True, False])
+def test_other_weights_than_the_training_saved_are_refused(tmp_path, tiny_encoder, has_provenance):
+    """Zeros in a damaged copy are numbers, and would predict something else without a word."""
+    folder = tmp_path / "model"
+    build_extractor(CasRel, tiny_encoder).save_pretrained(folder)
+    file = folder / "model.safetensors"
+    if has_provenance:
+        record = {"weights_sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+        (folder / "provenance.json").write_text(json.dumps(record))
+    load_extractor(folder)
+    weights = file.read_bytes()
+    file.write_bytes(weights[:-400] + bytes(400))
+    if has_provenance:
+        with pytest.raises(UserError, match="has changed since its training"):
+            load_extractor(folder)
+    else:
         load_extractor(folder)

@@ -22,6 +22,7 @@ from safetensors.torch import load_file
 
 from tripleaudit.cli import main
 from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import sha256
 from tripleaudit.core.locks import folder_lock
 from tripleaudit.core.plugins import use_plugins
 from tripleaudit.corpora.model import Sentence, Span, Triple
@@ -113,6 +114,7 @@ def test_a_run_leaves_a_model_its_history_and_its_provenance(home, reference):
     assert [row["step"] for row in losses] == list(range(1, 29))
     assert sum(row["loss"] for row in losses[-7:]) < sum(row["loss"] for row in losses[:7])
     record = json.loads((folder / "provenance.json").read_text())
+    assert record["weights_sha256"] == sha256(folder / "model.safetensors")
     assert record["seed"] == 5
     assert record["device"] == "cpu"
     training, seconds = record["training"], result.progress.training_seconds

@@ -4,10 +4,13 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.core.errors import UserError
-from tripleaudit.core.files import read_json
+from tripleaudit.core.files import read_json, sha256
 
 LAYER_KEYS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers")
 MAX_LAYERS = 1000
+WEIGHTS = "model.safetensors"
+WEIGHTS_DIGEST = "weights_sha256"
+"""Key of a training's ``provenance.json``: digest of the weights next to it."""
 
 
 def check_layers(folder: str | Path) -> None:
@@ -25,6 +28,25 @@ def check_layers(folder: str | Path) -> None:
         raise UserError(
             f"{config}: the model has {layers} layers; expected at most {MAX_LAYERS}, as in the "
             "original file of the model"
+        )
+
+
+def check_weights(folder: Path) -> None:
+    """Check that the weights of a trained model are those that its training saved.
+
+    A folder without a training's provenance passes.
+
+    Raises:
+        UserError: The weights are other ones, such as those of a damaged copy.
+    """
+    record_file = folder / "provenance.json"
+    record = read_json(record_file) if record_file.is_file() else None
+    expected = record.get(WEIGHTS_DIGEST) if isinstance(record, dict) else None
+    weights = folder / WEIGHTS
+    if expected and weights.is_file() and sha256(weights) != expected:
+        raise UserError(
+            f"{weights}: has changed since its training; copy the model again, or remove "
+            "provenance.json if other weights are intended"
         )
 
 

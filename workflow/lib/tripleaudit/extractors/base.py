@@ -30,7 +30,7 @@ from transformers.configuration_utils import SubConfigSpec
 from transformers.utils import ModelOutput
 
 from tripleaudit.core.errors import UserError, first_line
-from tripleaudit.core.model_folders import check_layers
+from tripleaudit.core.model_folders import WEIGHTS, check_layers, check_weights
 from tripleaudit.core.outputs import check_unchanged
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.extractors.alignment import Aligner, Alignment
@@ -401,7 +401,8 @@ class Extractor(PreTrainedModel):
             return extractor_class(saved).from_pretrained(folder, *args, **options)
         if saved != cls.name:
             raise UserError(f"{folder}: holds a checkpoint of {saved}, expected {cls.name}")
-        check_unchanged(Path(folder) / "model.safetensors")
+        check_unchanged(Path(folder) / WEIGHTS)
+        check_weights(Path(folder))
         # weights of another shape are named below, and not by an error of the library
         options = {
             "use_safetensors": True,

@@ -20,6 +20,7 @@ from tripleaudit.core.devices import share
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import atomic_write, sha256, write_json, write_jsonl
 from tripleaudit.core.locks import folder_lock
+from tripleaudit.core.model_folders import WEIGHTS, WEIGHTS_DIGEST
 from tripleaudit.core.provenance import digest, provenance
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.extractors.alignment import choose_words
@@ -250,6 +251,7 @@ def _save(
             model.save_pretrained(fresh)
             with atomic_write(fresh / "README.md") as stream:
                 stream.write(model_card(record, model.kind, model.config.relations))
+            record = {**record, WEIGHTS_DIGEST: sha256(fresh / WEIGHTS)}
     write_jsonl(fresh / "history.jsonl", history)
     write_json(fresh / "provenance.json", record)
     storage.publish(fresh, out)
