@@ -23,7 +23,7 @@ WITHOUT_POSITION = "triples have an entity without a position in the text and ar
 OVERLAPPING = "triples have an entity that overlaps another one and are left out"
 EDGE_BLANKS = "triples have an entity that begins or ends with a blank and are left out"
 OTHER_POSITION = "triples have an entity that is not at its first mention; positions are lost"
-EXTRA_BLANKS = "texts have a blank more on reading, where an entity touches a mark"
+EXTRA_BLANKS = "texts get an extra blank when read back, where an entity touches a punctuation mark"
 OTHER_BLANKS = "texts have other blanks on reading than one between two tokens"
 RELATION_KEY = ("._.", "rel", None, None)
 """Where spaCy keeps the extension ``rel`` of a document."""
