@@ -63,6 +63,7 @@ def studio(predicted: list[dict]) -> dict:
     }
 
 
+SPANS = {"subj_char_span": [None, None], "obj_char_span": [None, None]}
 DYGIE = {
     "doc_key": "d", "sentences": [TOKENS], "ner": [[[0, 1, "P"], [3, 4, "O"], [6, 6, "L"]]],
     "relations": [[[0, 1, 3, 4, "leads"], [3, 4, 6, 6, "based in"]]],
@@ -329,3 +330,47 @@ def test_two_stored_answers_in_a_row_are_refused(tmp_path) -> None:
     columns = {"answer": "response"}
     result = tripleaudit.score([GOLD], path, predicted_columns=columns, bootstrap=0)
     assert (result.micro.correct, result.micro.predicted) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "triples",
+    [
+        [[*LEADS, 0.9], [*LIVES, 0.2]],
+        [f"({', '.join(LEADS)})", f"({', '.join(LIVES)})"],
+        [" | ".join(LEADS), " | ".join(LIVES)],
+        json.dumps([LEADS, LIVES]),
+    ],
+)
+def test_usual_forms_of_predicted_triples_are_read(triples, tmp_path) -> None:
+    path = write(tmp_path, {"a.jsonl": lines({"text": TEXT, "triples": triples})})
+    scores = tripleaudit.score([GOLD], path, bootstrap=0).micro
+    assert (scores.correct, scores.predicted) == (1, 2)
+
+
+def test_a_flat_list_is_one_triple_and_nan_is_none(tmp_path) -> None:
+    gold = write(
+        tmp_path,
+        {"gold.jsonl": lines({"id": "0", **GOLD}, {"id": "1", "text": "b", "triples": []})},
+    )
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"id": 0, "triples": LEADS}) + '\n{"id": 1, "triples": "[]"}\n')
+    scores = tripleaudit.score(gold, path, bootstrap=0).micro
+    assert (scores.correct, scores.predicted) == (1, 1)
+    path.write_text(
+        json.dumps({"text": TEXT, "triples": LEADS}) + '\n{"text": "b", "triples": NaN}\n'
+    )
+    scores = tripleaudit.score(gold, path, bootstrap=0).micro
+    assert (scores.correct, scores.predicted) == (1, 1)
+
+
+@pytest.mark.parametrize("as_lists", [True, False])
+def test_unirel_writes_lists_or_objects(as_lists, tmp_path) -> None:
+    form = list if as_lists else (lambda triple: spo(triple)[0] | SPANS)
+    row = {
+        "text": TEXT,
+        "relation_list": [form(LEADS), form(BASED)],
+        "pred_relation_list": [form(LEADS), form(LIVES)],
+    }
+    path = write(tmp_path, {"a.json": json.dumps([row])})
+    scores = tripleaudit.score(path, path, bootstrap=0).micro
+    assert (scores.correct, scores.predicted, scores.gold) == (1, 2, 2)

@@ -82,3 +82,39 @@ def test_validate_finds_splits_that_would_be_empty(study, capsys) -> None:
     error = capsys.readouterr().err
     assert "corpora/c/files/train: split: part 'valid' of 1 sentences would be empty" in error
     assert "corpora/c/files/test: no sentence has a triple" in error
+
+
+OTHER = {"id": "z", "text": "Bo sings", "triples": []}
+SECOND = {"id": "c", "text": "Bo wrote Ode", "triples": [["Bo", "wrote", "Ode"]]}
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([OTHER, OTHER | {"id": "y", "text": "Cy runs"}], "has 0 of the 2 sentences"),
+        ([WITH], "has 1 of the 2 sentences of the test set; the first that is missing is 'c'"),
+        ([{**WITH, "output": [["Ann", "wrote", "It"]]}, SECOND], "both 'triples' and 'output'"),
+    ],
+)
+def test_validate_names_predictions_that_do_not_fit_the_test_set(
+    rows, message, study, capsys
+) -> None:
+    Path("stored.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path = study({"test": [WITH, SECOND]}, systems={"lm": {"predictions": "stored.jsonl"}})
+    assert main(["validate", path]) == 1
+    error = capsys.readouterr().err
+    assert "systems/lm/predictions: " in error and message in error
+
+
+def test_validate_accepts_predictions_of_the_test_set(study, capsys) -> None:
+    rows = [SECOND, {**WITH, "triples": []}, OTHER]
+    Path("stored.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path = study({"test": [WITH, SECOND]}, systems={"lm": {"predictions": "stored.jsonl"}})
+    assert main(["validate", path]) == 0
+
+
+def test_validate_refuses_to_train_without_triples(study, capsys) -> None:
+    files = {"train": [WITHOUT, OTHER], "valid": [OTHER], "test": [WITH]}
+    assert main(["validate", study(files, extractors={"casrel": None})]) == 1
+    error = capsys.readouterr().err
+    assert "corpora/c/files/train: no sentence has a triple, so that casrel" in error

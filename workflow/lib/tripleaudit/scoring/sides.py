@@ -14,7 +14,7 @@ from tripleaudit.corpora.corpus import build_corpus, with_left_out
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers import detect_format, read_corpus, resolve_format
 from tripleaudit.corpora.readers.given import Given
-from tripleaudit.corpora.readers.records import PREDICTED_TRIPLES, Mapped
+from tripleaudit.corpora.readers.records import PREDICTED_TRIPLES, Mapped, decoded
 from tripleaudit.corpora.readers.row_files import Probe, Row, Rows, read_rows
 from tripleaudit.corpora.readers.side import Side, has_both_sides, with_side
 from tripleaudit.corpora.remarks import say
@@ -129,7 +129,11 @@ def without_texts(
         return False
     row, mapped = with_side(Probe(path).row, "predict"), Mapped(predicts=True)
     triples = row.get("triples") if ids else mapped.find(row, "triples")
-    return isinstance(triples, list) and mapped.lacks(row) == ["text"] and (not ids or "id" in row)
+    return (
+        isinstance(decoded(triples), list)
+        and mapped.lacks(row) == ["text"]
+        and (not ids or "id" in row)
+    )
 
 
 def rows_without_texts(

@@ -1,13 +1,16 @@
 """Checks of the content of the user's own files, before a study runs."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.study.corpora import SPLITS
-from tripleaudit.study.local_sets import local_split
+from tripleaudit.study.local_sets import MAX_BYTES, local_split
 from tripleaudit.study.study import Study
+from tripleaudit.systems.queries import Query
+from tripleaudit.systems.stored import answer
 
 
 def problems(study: Study) -> Iterator[str]:
@@ -23,11 +26,48 @@ def problems(study: Study) -> Iterator[str]:
                 continue
             if found is not None:
                 splits[split] = found
+        yield from _problems_of_training(study, name, splits.get("train"))
         test = splits.get("test")
         if test is not None and not any(sentence.triples for sentence in test):
             yield f"corpora/{name}/files/test: no sentence has a triple; nothing can be scored"
         elif test is not None and ("train" in splits or not corpus.has_training):
             yield from _problems_of_relations(study, name, splits.get("train", []), test)
+        if test is not None:
+            yield from _problems_of_predictions(study, name, test)
+
+
+def _problems_of_training(study: Study, corpus: str, train: list[Sentence] | None) -> Iterator[str]:
+    """Yield a sentence if a study trains on sentences of which none has a triple."""
+    if train is None or any(sentence.triples for sentence in train):
+        return
+    trained = [*study.extractors, *study.classifiers]
+    if trained:
+        yield (
+            f"corpora/{corpus}/files/train: no sentence has a triple, so that {', '.join(trained)} can learn "
+            "nothing; name a file with triples"
+        )
+
+
+def _problems_of_predictions(study: Study, corpus: str, test: list[Sentence]) -> Iterator[str]:
+    """Yield a sentence for stored predictions that do not cover the test set of a corpus.
+
+    The test sets of other protocols are not known before the study runs.
+    """
+    if "wz" not in study.settings:
+        test = [sentence for sentence in test if sentence.triples]
+    for name, kind in study.systems.kinds.items():
+        if kind.name != "predictions":
+            continue
+        stored = study.systems.stored(name).get(corpus, {}).get("original", [])
+        files = [str(study.paths.file(path)) for path in stored]
+        sizes = [Path(path).stat().st_size for path in files if Path(path).is_file()]
+        if not files or len(sizes) < len(files) or sum(sizes) > MAX_BYTES:
+            continue
+        settings = study.systems.settings(name)
+        try:
+            answer(Query(name, settings, test, job={"files": files}))
+        except UserError as error:
+            yield f"systems/{name}/predictions: {error}"
 
 
 def _problems_of_relations(

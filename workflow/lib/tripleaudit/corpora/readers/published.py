@@ -73,6 +73,24 @@ TRIPLE_LIST = form(
 TRIPLE = ("subject", "predicate", "object")
 
 
+NOWHERE = {"subj_char_span": [None] * 2, "obj_char_span": [None] * 2}
+"""Spans of a triple of strings."""
+
+
+def _with_objects(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row whose ``relation_list`` has objects also where it lists three strings each."""
+    listed = row["relation_list"] if isinstance(row.get("relation_list"), list) else []
+    if not any(isinstance(item, list) for item in listed):
+        return row
+    objects = []
+    for item in listed:
+        if isinstance(item, list) and len(item) == len(TRIPLE):
+            item = {**dict(zip(TRIPLE, item, strict=True)), **NOWHERE}
+        objects.append(item)
+    new = {**row, "relation_list": objects}
+    return Row(new, row.left_out, row.listed, row.names) if isinstance(row, Row) else new
+
+
 def with_spans(path: Path, side: Side, occurrence: str = "first") -> Rows:
     """Yield the sentences of a list of triples with the character spans of every pair of mentions.
 
@@ -80,8 +98,8 @@ def with_spans(path: Path, side: Side, occurrence: str = "first") -> Rows:
     these strings alone are taken, so that such a file and its twin without spans give equal
     sentences; otherwise what of it has no span keeps its strings.
     """
-    nowhere = {"subj_char_span": [None] * 2, "obj_char_span": [None] * 2}
     for where, row in side.rows(read_objects(path)):
+        row = _with_objects(row)
         placed = items(row, "relation_list", dict, where)
         if "triple_list" not in row:
             yield where, row
@@ -91,7 +109,7 @@ def with_spans(path: Path, side: Side, occurrence: str = "first") -> Rows:
             raise UserError(
                 f"{where}: expected a triple [subject, relation, object], got {shown(wrong[0])}"
             )
-        strings = [{**dict(zip(TRIPLE, each, strict=True)), **nowhere} for each in listed]
+        strings = [{**dict(zip(TRIPLE, each, strict=True)), **NOWHERE} for each in listed]
         known = [[each.get(part) for part in TRIPLE] for each in placed]
         more = [one for one, each in zip(strings, listed, strict=True) if each not in known]
         found = {**row, "relation_list": strings if occurrence == "first" else placed + more}

@@ -18,6 +18,7 @@ reads the inverse order.
 
 import ast
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,6 +50,8 @@ PREDICTED_TRIPLES = ("predictions", "predicted", "prediction", "predict", "pred"
 GOLD_TRIPLES = ("gold", "truth")
 NAMES_OF_SIDES = frozenset((*PREDICTED_TRIPLES, *GOLD_TRIPLES))
 NOWHERE = (ABSENT, None, "")
+GROUP = re.compile(r"\s*[(<]([^(),<>]+),([^(),<>]+),([^(),<>]+)[)>]\s*")
+"""A triple that is a string in brackets."""
 ROLES_OF_SENTENCES = ("text", "tokens", "triples", *PARTS, "subject_start", "object_start")
 """Roles by which is decided whether a row can be read, and whether it lists its triples."""
 MAX_LAYOUTS = 1000  # different sets of keys whose columns are remembered
@@ -469,7 +472,8 @@ class Mapped:
 
     def _triples(self, row: dict[str, Any], here: "Arguments", layout: Layout) -> list[Any]:
         triples = self.need(row, "triples", here.where, layout)
-        if triples is None:
+        if triples is None or triples != triples:  # NaN, where a data frame had nothing
+            triples = None
             here.left_out.append(LeftOut("null_triples", here.where))
         triples = decoded(triples)
         for name in () if triples else self.names["triples"]:
@@ -478,10 +482,17 @@ class Mapped:
         if isinstance(triples, dict):  # a list of objects as an object of lists
             triples = _turned(triples)
         if isinstance(triples, list):
-            return triples
+            is_one_triple = self.predicts and self._is_single_triple(triples)
+            return [triples] if is_one_triple else triples
         if self.predicts:
             return [triples]  # one item that is no triple
         raise UserError(f"{here.where}: the triples are {shown(triples)}, expected a list")
+
+    def _is_single_triple(self, triples: list[Any]) -> bool:
+        """Return whether a list of three strings is one triple and not three."""
+        if self.declared or len(triples) != 3:
+            return False
+        return all(isinstance(part, str) and _parts_of_string(part) is part for part in triples)
 
     def _text(
         self, row: dict[str, Any], where: str, layout: Layout
@@ -576,8 +587,10 @@ class Arguments:
         mapped, where = self.mapped, self.where
         if isinstance(item, Malformed):
             raise UserError(item.reason)
-        if isinstance(item, str) and item.count(" | ") == 2:
-            item = item.split(" | ")
+        if isinstance(item, str):
+            item = _parts_of_string(item)
+        elif mapped.predicts and _has_confidence(item):
+            item = item[:-1]
         layout = NO_FIELDS
         if isinstance(item, dict):
             layout = mapped.layout_of(item)
@@ -811,6 +824,23 @@ class Arguments:
         if name is not None:
             return found == name
         return bool(found) and found == found.strip() and not cuts_word(self.text, first, last)
+
+
+def _parts_of_string(item: str) -> Any:
+    """Return the parts of ``a | r | b`` and of ``(a, r, b)``; any other string is unchanged."""
+    if item.count(" | ") == 2:
+        return item.split(" | ")
+    group = GROUP.fullmatch(item)
+    if group:
+        return [part.strip(" \"'") for part in group.groups()]
+    return item
+
+
+def _has_confidence(item: Any) -> bool:
+    """Return whether a predicted triple is a list of three strings and a number."""
+    if not isinstance(item, list | tuple) or len(item) != 4 or isinstance(item[3], bool):
+        return False
+    return isinstance(item[3], int | float) and all(isinstance(part, str) for part in item[:3])
 
 
 def _is_missing(part: Any) -> bool:
