@@ -22,7 +22,7 @@ from typing import Any
 import openai
 
 from tripleaudit.llm.client import Client
-from tripleaudit.llm.endpoint import Endpoint, Request
+from tripleaudit.llm.endpoint import Endpoint, Request, Sampling
 
 from .serving import Server  # as benchmarks import this module by another name
 
@@ -368,10 +368,17 @@ class FakeEndpoint:
         handler.wfile.write(data)
 
 
-def requests(count: int, **values: Any) -> list[Request]:
-    """So many different requests."""
+def requests(
+    count: int, schema: dict[str, Any] | None = None, sample: int = 0, **sampling: Any
+) -> list[Request]:
+    """Return so many different requests."""
     return [
-        Request([{"role": "user", "content": f"text number {number}"}], **values)
+        Request(
+            [{"role": "user", "content": f"text number {number}"}],
+            schema,
+            Sampling(**sampling),
+            sample=sample,
+        )
         for number in range(count)
     ]
 

@@ -27,7 +27,7 @@ from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.generative.extraction import Task, extract
 from tripleaudit.llm.client import BudgetExceeded, Client, EndpointError, Prices, Request
-from tripleaudit.llm.endpoint import Usage
+from tripleaudit.llm.endpoint import Sampling, Usage
 from tripleaudit.llm.estimate import estimate, estimate_embeddings
 from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.llm.response import usage_of
@@ -55,7 +55,7 @@ def test_a_conversation_is_sent_as_it_is(tmp_path):
         {"role": role, "content": role[::-1]} for role in ("system", "user", "assistant", "user")
     ]
     with asking(tmp_path, seed=7, extra={"top_k": 3}) as (fake, client):
-        client.complete_all([Request(turns, max_tokens=9, stop=["\n"])])
+        client.complete_all([Request(turns, sampling=Sampling(max_tokens=9), stop=["\n"])])
     sent = {
         "messages": turns,
         "max_tokens": 9,

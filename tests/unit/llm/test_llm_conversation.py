@@ -200,10 +200,7 @@ def test_usage_teaches_the_counter():
     )
     counter.observe(sent, Answer("", "ok", usage=Usage(25, 5)))
     assert counter.text("x" * 30) == 15 and counter.messages(sent) == 25  # the densest text counts
-    assert TokenCounter().messages(sent) == 34 + 8 and (Limits().iterations, Limits().reserve) == (
-        3,
-        4095,
-    )
+    assert TokenCounter().messages(sent) == 34 + 8
 
 
 def test_tokenizer_counter(tmp_path):

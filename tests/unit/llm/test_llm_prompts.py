@@ -5,8 +5,14 @@ import hashlib
 import pytest
 
 from tripleaudit.core.errors import UserError
-from tripleaudit.llm.prompts import FOLDER, load_prompt
+from tripleaudit.llm.capabilities import strict_problem
+from tripleaudit.llm.endpoint import Sampling
+from tripleaudit.llm.prompts import FOLDER, REMINDER, load_prompt
 from tripleaudit.llm.reading import parse_label, parse_triples
+from tripleaudit.needles.schema import load_schema, shipped_schemas
+
+# needles are generated again in another way
+ASKED_ONCE = {"minea-needles", "minea-properties", "minea-discover"}
 
 
 @pytest.mark.parametrize(
@@ -36,6 +42,26 @@ def test_shipped_extraction_prompts_hold_one_example_that_the_parser_reads(name,
         assert prompt.schema["required"] == ["triples"]
 
 
+def shipped_prompts():
+    return [load_prompt(path.stem) for path in sorted(FOLDER.glob("*.yaml"))]
+
+
+@pytest.mark.parametrize("prompt", shipped_prompts(), ids=lambda prompt: prompt.name)
+def test_every_prompt_for_json_carries_its_schema_and_every_prompt_its_reminder(prompt):
+    wants_json = "json" in " ".join(message["content"] for message in prompt.messages).lower()
+    assert (prompt.schema is not None) == wants_json
+    assert prompt.reminder != REMINDER or prompt.name in ASKED_ONCE
+    if prompt.schema is not None:
+        assert strict_problem(prompt.schema) is None
+        assert ("json" in prompt.reminder.lower()) or prompt.name in ASKED_ONCE
+
+
+@pytest.mark.parametrize("name", sorted(shipped_schemas()))
+def test_the_answer_of_minea_has_a_strict_schema(name):
+    frame = load_prompt("minea-extract").schema
+    assert strict_problem(load_schema(name).answer_schema(frame)) is None
+
+
 def test_inserted_text_is_not_a_template():
     messages = load_prompt("open").render(text="a {{relations}} \\1 {b} {{text}}", unused="x")
     assert messages[-1]["content"] == "Passage: a {{relations}} \\1 {b} {{text}}"
@@ -50,10 +76,12 @@ def test_a_users_own_file(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text("messages:\n  - {role: user, content: 'Text: {{ text }}'}\n")
     prompt = load_prompt(path)
-    assert (prompt.name, prompt.schema) == ("mine", None)
-    request = prompt.request(text="x", max_tokens=3, sample=2)
+    assert (prompt.name, prompt.schema, prompt.reminder) == ("mine", None, REMINDER)
+    path.write_text(f"{path.read_text()}reminder: 'Once more: {{{{ problem }}}}'\n")
+    assert load_prompt(path).render_reminder(problem="none found") == "Once more: none found"
+    request = prompt.request(text="x", sampling=Sampling(max_tokens=3), sample=2)
     assert request.messages == ({"role": "user", "content": "Text: x"},)
-    assert (request.max_tokens, request.sample) == (3, 2)
+    assert (request.sampling.max_tokens, request.sample) == (3, 2)
 
 
 @pytest.mark.parametrize(

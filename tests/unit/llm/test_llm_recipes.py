@@ -86,7 +86,7 @@ def test_the_recipe_of_llama_cpp_with_its_own_server(smollm2, tmp_path):
         answer, plain = client.complete_all(
             [request, Request([{"role": "user", "content": "Name a city."}])]
         )
-        assert client.known.structured and client.bill()["models"]
+        assert client.capabilities.structured and client.bill()["models"]
         long, _ = client.complete_all(
             [Request([{"role": "user", "content": "word " * 3000}]), request]
         )

@@ -24,6 +24,7 @@ from support.fake_endpoint import (
 from support.processes import die_after, forked
 from tripleaudit.llm.capabilities import Capabilities, refused_field
 from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, Prices, Request, Usage
+from tripleaudit.llm.endpoint import Sampling
 from tripleaudit.llm.prompts import FOLDER, load_prompt
 from tripleaudit.llm.store import Reservation, Store
 
@@ -44,10 +45,11 @@ def test_a_reasoning_model_is_queried_as_it_must_be(tmp_path):
             answers = client.complete_all(requests(6, max_tokens=10))
             assert [answer.text for answer in answers] == ["yes it is"] * 6
             assert {answer.status for answer in answers} == {"ok"}
-            assert client.known.token_field == "max_completion_tokens" and client.known.refused == (
-                "temperature",
+            assert (
+                client.capabilities.token_field == "max_completion_tokens"
+                and client.capabilities.refused == ("temperature",)
             )
-            assert client.known.reasons
+            assert client.capabilities.reasons
             assert sum(answer.cost for answer in answers) == pytest.approx(
                 client.store.spent(), abs=1e-15
             )
@@ -294,7 +296,7 @@ def test_kills_under_faults_pay_nothing_twice_that_was_stored(tmp_path):
             stored, before = stored_keys(tmp_path, fake), len(fake.answered)
             assert forked(job, (fake, tmp_path, kill)) == [-signal.SIGKILL]
             again = {
-                Request(body["messages"], max_tokens=20).key(endpoint(fake))
+                Request(body["messages"], sampling=Sampling(max_tokens=20)).key(endpoint(fake))
                 for body in fake.answered[before:]
             }
             assert not again & stored  # what is stored is never asked for
@@ -364,8 +366,8 @@ def test_jobs_share_the_positions_of_one_endpoint(tmp_path):
 def test_the_keys_of_stored_answers_stay_and_follow_from_what_decides_an_answer():
     """Or everything that was paid for would be paid again."""
     messages = [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]
-    values = {"max_tokens": 9, "temperature": 0.5, "seed": 3, "stop": ["\n"], "sample": 2}
-    request = Request(messages, schema={"type": "object"}, **values)
+    sampling = Sampling(max_tokens=9, temperature=0.5, seed=3)
+    request = Request(messages, {"type": "object"}, sampling, stop=["\n"], sample=2)
     key = "1f53eb2d6879b1b28ae470c9a22eb02b34e7dd284f535bddef9b65dd045e6d58"
     old = Endpoint("http://127.0.0.1:9/v1", "old-model")
     elsewhere = {

@@ -22,6 +22,8 @@ from tripleaudit.needles.needle import Needle
 from tripleaudit.needles.needle_check import problem
 from tripleaudit.needles.plan import Plan
 
+THRESHOLDS = Plan().thresholds
+
 CRITERIA = ("n", "ns", "k0.5", "k0.6", "k0.7", "llm")
 
 
@@ -122,7 +124,7 @@ def test_toy_example_of_table_4():
     needles, extracted = toy()
     event, product = identify(needles, extracted)
     event, product = judged(event, 1), judged(product, 2)
-    rows = rated([event, product])
+    rows = rated([event, product], THRESHOLDS)
     assert [[int(row[c]) for c in CRITERIA] for row in rows] == [
         [0, 1, 1, 0, 0, 1],
         [0, 0, 1, 1, 0, 1],
@@ -136,7 +138,7 @@ def test_n_implies_ns_and_k_is_monotone():
     target = needle("Place", "Nova Ruda", ["hill, town"])
     (match,) = identify([target], [found])
     assert match["n"] and match["ns"] and match["k_ratio"] == 1
-    (row,) = rated([match])
+    (row,) = rated([match], THRESHOLDS)
     assert row["k0.5"] and row["k0.6"] and row["k0.7"] and row["llm"] is None
     assert not identify([target], [entity(0, "Place", "nova ruda")])[0]["n"]
 
@@ -150,7 +152,7 @@ def test_three_of_five_keywords_reach_the_threshold_0_6():
     (match,) = identify(
         [needle("T", "x", "abcde")], [entity(0, "T", "y", keywords=["a", "b", "c"])]
     )
-    (row,) = rated([match])
+    (row,) = rated([match], THRESHOLDS)
     assert row["k0.6"] is True and row["k0.7"] is False
 
 
@@ -158,7 +160,9 @@ def test_every_needle_is_identified_by_itself():
     """One entity stands for every needle that it is like, as in the paper."""
     ada = needle("Person", "Ada Moss", "abcdef")
     eva = needle("Person", "Eva Lund", "abcdxy")
-    rows = rated(identify([ada, eva], [entity(0, "Person", "Ada Moss", keywords=list("abcd"))]))
+    rows = rated(
+        identify([ada, eva], [entity(0, "Person", "Ada Moss", keywords=list("abcd"))]), THRESHOLDS
+    )
     assert [(row["n"], row["k_ratio"], row["k_index"]) for row in rows] == [
         (True, 0.666667, 0),
         (False, 0.666667, 0),
@@ -201,11 +205,11 @@ def test_why_a_needle_cannot_be_used(change, said):
 def test_candidates_share_words_or_the_piece():
     target = needle("Person", "Ada Moss", ["talk"])
     pool = [entity(i, "T", "Ada" if i in (3, 60) else "other", piece=i // 50) for i in range(70)]
-    found = [e.index for e in Index(pool).candidates(target, None)]
+    found = [e.index for e in Index(pool).candidates(target, None, 30)]
     assert found == [3, 60]
-    assert [e.index for e in Index(pool).candidates(target, 1)] == [3, *range(50, 70)]
+    assert [e.index for e in Index(pool).candidates(target, 1, 30)] == [3, *range(50, 70)]
     many = [entity(i, "T", "Ada Moss" if i == 99 else "Ada") for i in range(100)]
-    chosen = [e.index for e in Index(many).candidates(target, None)]
+    chosen = [e.index for e in Index(many).candidates(target, None, 30)]
     assert len(chosen) == 30 and chosen[-1] == 99
 
 

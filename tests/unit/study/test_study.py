@@ -1,4 +1,5 @@
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -106,6 +107,25 @@ def test_the_section_needles_is_made_from_the_settings_of_a_job():
     of_job, without = (study(needles=said).needles.plan_json for said in ({}, {"judge": None}))
     assert Plan.from_mapping(json.loads(of_job)) == Plan()
     assert not Plan.from_mapping(json.loads(without)).judge
+
+
+@pytest.mark.parametrize(
+    ("change", "decides"),
+    [
+        ({"reasoning_effort": "low"}, True),
+        ({"temperature": 0.5}, True),
+        ({"context": 9000}, True),
+        ({"max_tokens": 50}, False),  # threads are limited by needles/reserve
+        ({"timeout": 9}, False),
+    ],
+)
+def test_what_decides_the_answers_of_threads(change, decides):
+    def identity(**settings):
+        server = {"base_url": "http://127.0.0.1:9/v1", "model": "m", **settings}
+        of_study = study(generative={"endpoints": {"a": server}}, needles={"models": ["a"]})
+        return of_study.needles.identity(SimpleNamespace(lm="a"))
+
+    assert (identity(**change) != identity()) == decides
 
 
 def test_the_files_of_a_folder_are_inputs_also_behind_links_to_folders(tmp_path):

@@ -23,7 +23,7 @@ from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.corpora.verbaliser import Verbaliser
-from tripleaudit.llm.endpoint import Answer, Request, bill
+from tripleaudit.llm.endpoint import AS_THE_ENDPOINT, Answer, Request, Sampling, bill
 from tripleaudit.llm.prompts import Prompt, load_prompt
 from tripleaudit.llm.reading import STATUSES, Parsed, ParsedTriple, parse_label, parse_triples
 
@@ -32,14 +32,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_WORST = ("refused", "failed", "truncated", "repaired", "ok", "empty")
-_AGAIN = (
-    'That cannot be read. Answer with the JSON object {"triples": [[subject, relation, object], ...]} '
-    "and nothing else."
-)
-_AGAIN_CLOSED = (
-    "That is no name of the list. Answer with one name of the list, or with NONE, and nothing else."
-)
+WORST_STATUS_FIRST = ("refused", "failed", "truncated", "repaired", "ok", "empty")
 
 
 @dataclass(frozen=True)
@@ -53,7 +46,7 @@ class Task:
         relations: the corpus's relations with their plain names (closed and semi-open).
         entity_types: types of things that relations link (semi-open).
         reask: query once more, in the same conversation, where an answer cannot be read.
-        max_tokens, temperature, seed: instead of the endpoint's.
+        sampling: settings that replace the endpoint's.
         examples: sentences that are shown with their gold triples before the text.
         descriptions: of relations, by the corpus's own names; they fill the slot ``described``.
     """
@@ -63,9 +56,7 @@ class Task:
     relations: Verbaliser = field(default_factory=lambda: Verbaliser(()))
     entity_types: tuple[str, ...] = ()
     reask: bool = True
-    max_tokens: int | None = None
-    temperature: float | None = None
-    seed: int | None = None
+    sampling: Sampling = AS_THE_ENDPOINT
     examples: tuple[Sentence, ...] = ()
     descriptions: Mapping[str, str] = field(default_factory=dict)
 
@@ -89,13 +80,11 @@ class Task:
         }
         if pair is not None:
             values |= {"subject": pair[0], "object": pair[1]}
-        request = self.prompt.request(max_tokens=self.max_tokens, **values)
+        request = self.prompt.request(sampling=self.sampling, **values)
         *before, last = request.messages
         for example in self.examples:
             before += self._example_messages(example, values)
-        return replace(
-            request, messages=(*before, last), temperature=self.temperature, seed=self.seed
-        )
+        return replace(request, messages=(*before, last))
 
     def _described_relations(self) -> str:
         """Return one line per relation: plain name, and description if there is one."""
@@ -196,7 +185,7 @@ class Extraction:
     def parse_status(self) -> str:
         """The worst status of the calls; ``empty`` for a text without a request."""
         statuses = {call.parsed.status for call in self.calls}
-        return next((status for status in _WORST if status in statuses), "empty")
+        return next((status for status in WORST_STATUS_FIRST if status in statuses), "empty")
 
     def to_json(self) -> dict[str, Any]:
         """Return the result row: text, triples as the model wrote them, statuses, and answers."""
@@ -329,9 +318,7 @@ def build_task(
         relations=relations_of(dataset, sentences),
         entity_types=tuple(dataset.get("entity_types") or ()),
         reask=bool(system.get("reask", True)),
-        max_tokens=system.get("max_tokens"),
-        temperature=system.get("temperature"),
-        seed=system.get("seed"),
+        sampling=Sampling(**{name: system.get(name) for name in Sampling.model_fields}),
         examples=_draw_examples(system, sentences, examples),
     )
 
@@ -352,14 +339,18 @@ def _draw_examples(
     return tuple(rng.sample(usable, count))
 
 
-def _call(task: Task, pair: tuple[str, str] | None, answer: Answer) -> Call:
+def _read(task: Task, pair: tuple[str, str] | None, answer: Answer) -> Call:
+    """Return an answer with the triples read in it."""
     if answer.status == "error":
-        return Call(answer, Parsed((), "failed", ("rejected by the server",)), pair)
-    if pair is None:
-        return Call(answer, parse_triples(answer, task.entity_types), pair)
-    label, status = parse_label(answer, list(task.relations.names.values()))
-    triples = () if label is None else (ParsedTriple(pair[0], label, pair[1]),)
-    return Call(answer, Parsed(triples, status), pair)
+        parsed = Parsed((), "failed", ("rejected by the server",))
+    elif pair is None:
+        parsed = parse_triples(answer, task.entity_types)
+    else:
+        relation, status = parse_label(answer, list(task.relations.names.values()))
+        subject, object_ = pair
+        triples = () if relation is None else (ParsedTriple(subject, relation, object_),)
+        parsed = Parsed(triples, status)
+    return Call(answer, parsed, pair)
 
 
 def _talk(
@@ -370,20 +361,16 @@ def _talk(
     A second repetition that helps as little only costs money.
     """
     answer = yield request
-    first = _call(task, pair, answer)
+    first = _read(task, pair, answer)
     if not task.reask or first.parsed.status != "failed" or not answer.text:
         return first
-    again = yield _reminded(task, request, answer)
-    second = _call(task, pair, again)
+    reminder = {"role": "user", "content": task.prompt.render_reminder()}
+    turns = (*request.messages, {"role": "assistant", "content": answer.text}, reminder)
+    second_answer = yield replace(request, messages=turns)
+    second = _read(task, pair, second_answer)
     if second.parsed.status in ("failed", "refused"):
-        return replace(first, unused=again)
+        return replace(first, unused=second_answer)
     return replace(second, repaired=True, unused=answer)
-
-
-def _reminded(task: Task, request: Request, answer: Answer) -> Request:
-    reminder = _AGAIN_CLOSED if task.setting == "closed" else _AGAIN
-    turns = [{"role": "assistant", "content": answer.text}, {"role": "user", "content": reminder}]
-    return replace(request, messages=(*request.messages, *turns))
 
 
 def _span(text: str, name: str) -> Span:

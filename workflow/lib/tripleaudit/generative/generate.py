@@ -4,7 +4,6 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import write_json, write_jsonl
@@ -39,14 +38,16 @@ def generate(
     """
     section = access.section
     for kind, name in (("datasets", dataset), ("systems", system)):
-        if name not in (known := section.get(kind) or {}):
+        defined = section.get(kind) or {}
+        if name not in defined:
             raise UserError(
-                f"generative/{kind}: '{name}' is not defined; known: {', '.join(known) or 'none'}"
+                f"generative/{kind}: '{name}' is not defined; known: {', '.join(defined) or 'none'}"
             )
-    chosen, sentences = section["systems"][system], load_sentences(texts)
-    drawn_from = load_sentences(examples[0]) if examples else ()
-    task = extraction.build_task(chosen, section["datasets"][dataset], sentences, drawn_from)
-    with replace(access, endpoint=chosen["endpoint"]).client() as client:
+    settings = section["systems"][system]
+    sentences = load_sentences(texts)
+    candidates = load_sentences(examples[0]) if examples else ()
+    task = extraction.build_task(settings, section["datasets"][dataset], sentences, candidates)
+    with replace(access, endpoint=settings["endpoint"]).client() as client:
         needed = estimate(client, (request for _, _, request in task.requests(sentences)))
         log.info(
             "%d requests, %d answered by the cache, %d to send",
@@ -64,23 +65,24 @@ def generate(
         paid.cost,
     )
     counts = extraction.summary(results)
-    if counts["statuses"]["failed"] or counts["statuses"]["refused"]:
-        log.warning(
-            "%d answers cannot be read, %d are refusals",
-            *(counts["statuses"][s] for s in ("failed", "refused")),
-        )
+    failed, refused = (counts["statuses"][status] for status in ("failed", "refused"))
+    if failed or refused:
+        log.warning("%d answers cannot be read, %d are refusals", failed, refused)
     write_jsonl(answers, (item.to_json() for item in results))
     save_sentences(predictions, (item.prediction(task.relations) for item in results))
-    provenance: dict[str, Any] = {
+    provenance = {
         "dataset": dataset,
         "system": system,
         "setting": task.setting,
         "model": model,
+        "prompt": task.prompt.name,
+        "prompt_sha256": task.prompt.sha256,
+        "examples": [sentence.id for sentence in task.examples],
+        "relations": task.relations.names,
+        "entity_types": list(task.entity_types),
+        **counts,
+        "identity": identity(section, dataset, system),
+        "lost": served["lost"],
+        "capabilities": served["capabilities"],
     }
-    provenance |= {"prompt": task.prompt.name, "prompt_sha256": task.prompt.sha256}
-    provenance |= {"examples": [sentence.id for sentence in task.examples]}
-    provenance |= {"relations": task.relations.names, "entity_types": list(task.entity_types)}
-    made = {"identity": identity(section, dataset, system)} | {
-        key: served[key] for key in ("lost", "capabilities")
-    }
-    write_json(report, provenance | counts | made)
+    write_json(report, provenance)

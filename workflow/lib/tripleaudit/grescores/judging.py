@@ -8,7 +8,7 @@ words; then it is a missing value.
 
 import json
 import logging
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,16 +17,16 @@ from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import write_json
 from tripleaudit.grescores.judgements import triple_json
 from tripleaudit.grescores.systems import StringTriple, System, clean, read_judged, usable
-from tripleaudit.llm.client import Answer, Client, Request
-from tripleaudit.llm.endpoint import bill
-from tripleaudit.llm.prompts import Prompt, load_prompt, with_reminder
+from tripleaudit.llm.client import Client
+from tripleaudit.llm.conversation import Reading, ask_twice, value_of, with_reminder
+from tripleaudit.llm.endpoint import Answer, Request, Sampling, bill
+from tripleaudit.llm.prompts import Prompt, load_prompt
 from tripleaudit.llm.reading import count_parts, parse_yes_no
 from tripleaudit.llm.section import Access
 
 MOST_UNREADABLE = 0.1  # share of the questions
-Question = tuple[
-    str, StringTriple
-]  # a triple and its text, which is empty where the triple alone is queried about
+Question = tuple[str, StringTriple]
+"""A text and a triple; the text is empty where the triple alone is queried about."""
 
 log = logging.getLogger(__name__)
 
@@ -63,15 +63,13 @@ class Kind:
         about_text: whether each triple is queried about with its text; else it is queried about
             once for all texts.
         max_tokens: of an answer.
-        reminder: what a second question ends with; the same words would bring the same answer.
-        read: what an answer says; None where it cannot be read.
-        details: ``(system, what was read by question) ->`` the published form, by text.
+        read: returns what an answer says; None where it cannot be read.
+        details: returns the published form, by text, from a system and the values by question.
     """
 
     name: str
     about_text: bool
     max_tokens: int
-    reminder: str
     read: Callable[[str], Any]
     details: Callable[[System, Mapping[Question, Any]], dict[str, dict[str, Any]]]
 
@@ -90,79 +88,76 @@ class Kind:
         Raises:
             UserError: too many answers cannot be read; all of them are stored.
         """
-        questions = self._questions(system)
-        client.check_room(self._request(prompt, question) for question in questions)
-        found = client.drive(
-            {question: self._talk(prompt, question) for question in questions}, self.name
-        )
-        unread = [answers[-1] for value, answers in found.values() if value is None]
+        requests = self._requests(system, prompt)
+        client.check_room(requests.values())
+        reminder = prompt.render_reminder()
+        conversations = {
+            question: ask_twice(request, reminder, self.read)
+            for question, request in requests.items()
+        }
+        readings: dict[Question, Reading] = client.drive(conversations, self.name)
+        answers = [answer for reading in readings.values() for answer in reading.answers]
+        unread = [reading.answers[-1] for reading in readings.values() if reading.value is None]
         refused = sum(answer.status == "refused" for answer in unread)
+        unread_share = len(unread) / max(len(readings), 1)
         report = Report(
-            client.endpoint.model,
-            prompt.sha256[:12],
-            len(found),
-            sum(len(answers) > 1 for _, answers in found.values()),
-            len(unread) - refused,
-            refused,
-            1 - len(unread) / len(found) if found else 1.0,
-            bill(answer for _, answers in found.values() for answer in answers),
+            judge=client.endpoint.model,
+            prompt=prompt.sha256[:12],
+            questions=len(readings),
+            repeated=sum(len(reading.answers) > 1 for reading in readings.values()),
+            unparsed=len(unread) - refused,
+            refused=refused,
+            coverage=1 - unread_share,
+            paid=bill(answers),
         )
-        if len(unread) / max(report.questions, 1) > most_unreadable:
-            example = unread[0]
-            said = repr(example.error or " ".join(example.text.split())[:80])
-            if example.status == "truncated" and not example.text.strip():
-                said = "empty, its thought took all of the room: lower 'reasoning_effort' or raise 'reasoning_tokens'"
+        if unread_share > most_unreadable:
             raise UserError(
-                f"judge '{report.judge}': {len(unread)} of {report.questions} answers cannot be read, expected at most "
-                f"{most_unreadable:.0%}; one of them ({example.status}) is {said}. All answers are stored"
+                f"judge '{report.judge}': {len(unread)} of {report.questions} answers cannot be "
+                f"read, expected at most {most_unreadable:.0%}; one of them ({unread[0].status}) "
+                f"is {_described(unread[0])}. All answers are stored"
             )
-        return self.details(
-            system, {question: value for question, (value, _) in found.items()}
-        ), report
+        values = {question: reading.value for question, reading in readings.items()}
+        return self.details(system, values), report
 
     def requests(self, system: System, client: Client, prompt: Prompt) -> Iterator[Request]:
-        """Yield the requests of :meth:`ask`; those with an unreadable stored answer twice."""
-        for question in self._questions(system):
-            request = self._request(prompt, question)
+        """Yield the requests of :meth:`judge`; those with an unreadable stored answer twice."""
+        for request in self._requests(system, prompt).values():
             yield request
             stored = client.lookup(request)
-            if stored is not None and stored.status != "refused" and self._value(stored) is None:
-                yield self._request(prompt, question, again=True)
+            if stored is None or stored.status == "refused":
+                continue
+            if value_of(stored, self.read) is None:
+                yield with_reminder(request, prompt.render_reminder())
 
-    def _questions(self, system: System) -> list[Question]:
-        found = (
-            (text, usable(triple)) for text, triples in system.texts.items() for triple in triples
+    def _requests(self, system: System, prompt: Prompt) -> dict[Question, Request]:
+        requests: dict[Question, Request] = {}
+        for text, triples in system.texts.items():
+            for triple in clean(triples)[0]:
+                question = (text if self.about_text else "", triple)
+                if question not in requests:
+                    requests[question] = self._request(prompt, *question)
+        return requests
+
+    def _request(self, prompt: Prompt, text: str, triple: StringTriple) -> Request:
+        values = {"triple": json.dumps(triple, ensure_ascii=False)}
+        if self.about_text:
+            values["text"] = text
+        return prompt.request(sampling=Sampling(max_tokens=self.max_tokens), **values)
+
+
+def _described(answer: Answer) -> str:
+    """Return an unreadable answer in words."""
+    if answer.status == "truncated" and not answer.text.strip():
+        return (
+            "empty, its thought took all of the room: lower 'reasoning_effort' or raise "
+            "'reasoning_tokens'"
         )
-        return list(
-            dict.fromkeys(
-                (text if self.about_text else "", own) for text, own in found if own is not None
-            )
-        )
-
-    def _request(self, prompt: Prompt, question: Question, again: bool = False) -> Request:
-        text, triple = question
-        values: dict[str, Any] = {"text": text} if self.about_text else {}
-        shown = json.dumps(triple, ensure_ascii=False)
-        request = prompt.request(max_tokens=self.max_tokens, triple=shown, **values)
-        return with_reminder(request, self.reminder) if again else request
-
-    def _value(self, answer: Answer) -> Any:
-        return self.read(answer.text) if answer.status in ("ok", "truncated") else None
-
-    def _talk(
-        self, prompt: Prompt, question: Question
-    ) -> Generator[Request, Answer, tuple[Any, list[Answer]]]:
-        answers: list[Answer] = []
-        value = None
-        for again in (False, True):
-            answers.append((yield self._request(prompt, question, again)))
-            value = self._value(answers[-1])
-            if value is not None or answers[-1].status == "refused":
-                break
-        return value, answers
+    return repr(answer.error or " ".join(answer.text.split())[:80])
 
 
-def _verdicts(system: System, found: Mapping[Question, bool | None]) -> dict[str, dict[str, Any]]:
+def _verdicts(
+    system: System, supported: Mapping[Question, bool | None]
+) -> dict[str, dict[str, Any]]:
     """Return ``{text: {"score": float, "results": [bool or None, …]}}``, False if malformed.
 
     There is one result for each triple.
@@ -170,7 +165,7 @@ def _verdicts(system: System, found: Mapping[Question, bool | None]) -> dict[str
     details: dict[str, dict[str, Any]] = {}
     for text, triples in system.texts.items():
         results = [
-            False if triple is None else found[text, triple] for triple in map(usable, triples)
+            False if triple is None else supported[text, triple] for triple in map(usable, triples)
         ]
         readable = [result for result in results if result is not None]
         score = sum(readable) / len(readable) if readable else 0.0
@@ -178,13 +173,13 @@ def _verdicts(system: System, found: Mapping[Question, bool | None]) -> dict[str
     return details
 
 
-def _splits(system: System, found: Mapping[Question, str | None]) -> dict[str, dict[str, Any]]:
-    """``{text: {triple as JSON: answer}}``; what could not be read has no entry."""
+def _splits(system: System, splits: Mapping[Question, str | None]) -> dict[str, dict[str, Any]]:
+    """Return ``{text: {triple as JSON: answer}}``; what could not be read has no entry."""
     details: dict[str, dict[str, str]] = {}
     for text, triples in system.texts.items():
         usable_triples, _ = clean(triples)
         for triple in usable_triples:
-            answer = found["", triple]
+            answer = splits["", triple]
             if answer is not None:
                 details.setdefault(text, {})[triple_json(triple)] = answer
     return details
@@ -194,11 +189,11 @@ def _readable(text: str) -> str | None:
     return None if count_parts(text) is None else text
 
 
-_ONE_WORD = "Answer with one word, true or false, and nothing else."
-_ONLY_JSON = "Answer with the JSON and nothing else."
-FACTUALNESS = Kind("factualness", True, 10, _ONE_WORD, parse_yes_no, _verdicts)
+FACTUALNESS = Kind(
+    "factualness", about_text=True, max_tokens=10, read=parse_yes_no, details=_verdicts
+)
 """Is a triple supported by its text?"""
-GRANULARITY = Kind("granularity", False, 300, _ONLY_JSON, _readable, _splits)
+GRANULARITY = Kind("granularity", about_text=False, max_tokens=300, read=_readable, details=_splits)
 """What could a triple be split into?"""
 
 
@@ -225,12 +220,14 @@ def write_judged(
     Raises:
         UserError: a file, a prompt or too many answers cannot be read.
     """
-    prompts = load_prompt(factualness_prompt), load_prompt(granularity_prompt)
-    system, reports = read_judged(triples, texts), {}
+    system = read_judged(triples, texts)
+    outputs = [
+        (FACTUALNESS, load_prompt(factualness_prompt), factualness),
+        (GRANULARITY, load_prompt(granularity_prompt), granularity),
+    ]
+    reports = {}
     with access.client() as client:
-        for kind, prompt, path in zip(
-            (FACTUALNESS, GRANULARITY), prompts, (factualness, granularity), strict=True
-        ):
+        for kind, prompt, path in outputs:
             details: dict[str, dict[str, Any]] = {}
             if kind.name in kinds:
                 details, counts = kind.judge(system, client, prompt, most_unreadable)

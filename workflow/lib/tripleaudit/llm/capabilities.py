@@ -10,18 +10,14 @@ alone: the first request of an endpoint is sent by itself and corrected as the s
 import contextlib
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tripleaudit.llm.endpoint import Answer, Endpoint, Request, canonical_key
 
-OPTIONAL_FIELDS = (
-    "temperature",
-    "top_p",
-    "seed",
-    "stop",
-)  # a model that refuses one of these is queried without it
+OPTIONAL_FIELDS = ("temperature", "top_p", "seed", "stop")
+"""Fields that a request is sent without if the model refuses them."""
 LIMIT_FIELDS = ("max_tokens", "max_completion_tokens")
 _REFUSED = re.compile(
     r"unsupported|not support|unrecogni[sz]ed|unknown|not (?:permitted|allowed|available)|extra",
@@ -69,8 +65,8 @@ class Capabilities:
         """
         field = refused_field(error, body)
         if field == self.token_field:
-            (other,) = set(LIMIT_FIELDS) - {field}
-            return dataclasses.replace(self, token_field=other)
+            (other_field,) = set(LIMIT_FIELDS) - {field}
+            return dataclasses.replace(self, token_field=other_field)
         if field in OPTIONAL_FIELDS:
             return dataclasses.replace(self, refused=(*self.refused, field))
         if "response_format" in body and endpoint.structured == "auto":
@@ -98,47 +94,24 @@ class Capabilities:
 def refused_field(error: Mapping[str, Any], body: Mapping[str, Any]) -> str | None:
     """Return the field of a request that an error object says is not accepted, or None."""
     message = str(error.get("message"))
-    if error.get("code") not in (
-        "unsupported_parameter",
-        "unsupported_value",
-    ) and not _REFUSED.search(message):
+    has_code = error.get("code") in ("unsupported_parameter", "unsupported_value")
+    if not has_code and not _REFUSED.search(message):
         return None
     if error.get("param") in body:
         return error["param"]
-    words = re.findall(r"[a-z_]{3,}", message)
-    return next(
-        (word for word in words if word in body and word not in ("model", "messages")), None
-    )
+    for word in re.findall(r"[a-z_]{3,}", message):
+        if word in body and word not in ("model", "messages"):
+            return word
+    return None
 
 
 def response_format(schema: Any) -> dict[str, Any]:
-    """Return the request field for answers of a JSON schema, strict where possible.
-
-    Objects that require all of their properties are closed for it, as strict mode demands.
-    """
-    schema = closed(schema)
+    """Return the request field for answers of a JSON schema, strict where the schema allows it."""
     strict = strict_problem(schema) is None
     return {
         "type": "json_schema",
         "json_schema": {"name": "answer", "strict": strict, "schema": schema},
     }
-
-
-def closed(schema: Any) -> Any:
-    """Return a schema whose objects forbid further properties if they require all."""
-    if isinstance(schema, list):
-        return [closed(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    own = {name: closed(value) for name, value in schema.items()}
-    complete = isinstance(own.get("properties"), dict) and set(own["properties"]) == set(
-        own.get("required", ())
-    )
-    return (
-        {**own, "additionalProperties": False}
-        if complete and "additionalProperties" not in own
-        else own
-    )
 
 
 def strict_problem(schema: Any, where: str = "schema") -> str | None:
@@ -147,34 +120,37 @@ def strict_problem(schema: Any, where: str = "schema") -> str | None:
     Every object must forbid further properties and require all of its own.
     """
     if isinstance(schema, list):
-        return next((found for item in schema if (found := strict_problem(item, where))), None)
+        return _first_problem([(member, where) for member in schema])
     if not isinstance(schema, dict):
         return None
-    kinds = schema.get("type")
-    if (
-        kinds == "object"
-        or (isinstance(kinds, list) and "object" in kinds)
-        or "properties" in schema
-    ):
+    if _is_object(schema):
         if schema.get("additionalProperties") is not False:
             return f"{where}: strict mode needs 'additionalProperties: false' in every object"
-        missing = sorted(set(schema.get("properties", {})) - set(schema.get("required", ())))
-        if missing:
+        optional = sorted(set(schema.get("properties", {})) - set(schema.get("required", ())))
+        if optional:
             return (
-                f"{where}: strict mode needs every property to be required; '{missing[0]}' is not"
+                f"{where}: strict mode needs every property to be required; '{optional[0]}' is not"
             )
+    members: list[tuple[Any, str]] = []
     for name, value in schema.items():
-        members = (
-            value.values()
-            if name in ("properties", "$defs", "definitions") and isinstance(value, dict)
-            else [value]
-        )
-        for member in members:
-            if isinstance(member, dict | list) and (
-                found := strict_problem(member, f"{where}/{name}")
-            ):
-                return found
+        holds_schemas = name in ("properties", "$defs", "definitions") and isinstance(value, dict)
+        schemas = value.values() if holds_schemas else [value]
+        members += [(member, f"{where}/{name}") for member in schemas]
+    return _first_problem(members)
+
+
+def _first_problem(schemas: Iterable[tuple[Any, str]]) -> str | None:
+    for schema, where in schemas:
+        problem = strict_problem(schema, where)
+        if problem is not None:
+            return problem
     return None
+
+
+def _is_object(schema: Mapping[str, Any]) -> bool:
+    kinds = schema.get("type")
+    names = kinds if isinstance(kinds, list) else [kinds]
+    return "object" in names or "properties" in schema
 
 
 def initial_capabilities(endpoint: Endpoint, learned: Mapping[str, Any] | None) -> Capabilities:
@@ -183,18 +159,19 @@ def initial_capabilities(endpoint: Endpoint, learned: Mapping[str, Any] | None) 
     Args:
         learned: :class:`Capabilities` as a mapping; None if no job has learned anything.
     """
-    known = Capabilities()
+    capabilities = Capabilities()
     with contextlib.suppress(KeyError, TypeError):  # stored by another version
         if learned is not None:
-            known = Capabilities(**{**learned, "refused": tuple(learned["refused"])})
+            capabilities = Capabilities(**{**learned, "refused": tuple(learned["refused"])})
     if "max_completion_tokens" in endpoint.extra:
-        known = dataclasses.replace(known, token_field="max_completion_tokens")
+        capabilities = dataclasses.replace(capabilities, token_field="max_completion_tokens")
     if endpoint.structured != "auto":
-        known = dataclasses.replace(known, structured=endpoint.structured == "json_schema")
-    return known
+        is_structured = endpoint.structured == "json_schema"
+        capabilities = dataclasses.replace(capabilities, structured=is_structured)
+    return capabilities
 
 
 def endpoint_key(endpoint: Endpoint) -> str:
     """Return a short hash of a server and its model; the address itself may hold private names."""
-    fixed = [endpoint.base_url, endpoint.model, dict(endpoint.query), endpoint.reasoning_effort]
-    return canonical_key(fixed)[:16]
+    identity = [endpoint.base_url, endpoint.model, dict(endpoint.query), endpoint.reasoning_effort]
+    return canonical_key(identity)[:16]

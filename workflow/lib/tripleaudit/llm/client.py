@@ -99,13 +99,13 @@ class Client:
         self.endpoint = endpoint
         self.store = Store(cache_dir, study, budget)
         self.totals = Totals()
-        self.known = initial_capabilities(endpoint, self.store.capabilities(endpoint_key(endpoint)))
+        learned = self.store.capabilities(endpoint_key(endpoint))
+        self.capabilities = initial_capabilities(endpoint, learned)
         self._server = server
         self._answers: dict[str, Answer] = {}  # of this client, by key
         self._pending: dict[str, asyncio.Future[Answer]] = {}
-        self._first_sent = (
-            asyncio.Event()
-        )  # the first request of an unknown endpoint has been answered
+        # set when the first request of an unknown endpoint has been answered
+        self._first_sent = asyncio.Event()
         self._first_begun = False
         self._stop: UserError | None = None  # why no further request is sent
         self._runner: asyncio.Runner | None = None
@@ -148,9 +148,10 @@ class Client:
         Each distinct request counts once; ``lost`` is the most that attempts without an answer can
         have cost the study.
         """
-        known = dataclasses.asdict(self.known)
-        del known["settled"]
-        return bill(self._answers.values()) | {"lost": self.store.lost(), "capabilities": known}
+        capabilities = dataclasses.asdict(self.capabilities)
+        del capabilities["settled"]
+        costs = bill(self._answers.values())
+        return {**costs, "lost": self.store.lost(), "capabilities": capabilities}
 
     def check_room(self, requests: Iterable[Request]) -> None:
         """Refuse requests that exceed the endpoint's ``context``, if known, before sending any.
@@ -289,8 +290,8 @@ class Client:
 
     async def _send_after_first(self, request: Request, key: str) -> Answer:
         """Send the first request of an unknown endpoint alone, because it teaches the others."""
-        is_first = not self.known.settled and not self._first_begun
-        if not is_first and not self.known.settled:
+        is_first = not self.capabilities.settled and not self._first_begun
+        if not is_first and not self.capabilities.settled:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._first_sent.wait(), FIRST_SECONDS)
         if self._stop is not None:
@@ -314,22 +315,22 @@ class Client:
         canonical = request.canonical(self.endpoint)
         max_prompt = tokens_at_most(canonical)
         total_usage, total_cost = Usage(), 0.0
-        known = self.known
-        tried = {known}
+        capabilities = self.capabilities
+        tried = {capabilities}
         while True:
-            body = known.body(request, self.endpoint)
-            max_tokens = max_prompt, body[known.token_field]
+            body = capabilities.body(request, self.endpoint)
+            max_tokens = max_prompt, body[capabilities.token_field]
             try:
                 payload = await self._post(
                     "/chat/completions", key, body, max_tokens, lambda: self.lookup(request)
                 )
             except RequestRejected as rejection:
-                other = known.after_rejection(rejection.error, body, self.endpoint)
-                if other is None or other in tried:
+                corrected = capabilities.after_rejection(rejection.error, body, self.endpoint)
+                if corrected is None or corrected in tried:
                     self.totals.sent += 1
                     return Answer("", "error", key=key, error=str(rejection))
-                known = other
-                tried.add(known)
+                capabilities = corrected
+                tried.add(capabilities)
                 continue
             except _AlreadyStored as stored:
                 return stored.value
@@ -337,28 +338,27 @@ class Client:
             cost = self.endpoint.prices.of(usage)
             total_usage, total_cost = total_usage + usage, total_cost + cost
             answer = answer_of(payload, total_usage, total_cost, key)
-            learned = known.after_answer(answer)
-            newly_reasoning = learned.reasons and not known.reasons
-            if newly_reasoning and answer.status == "truncated" and not answer.text.strip():
-                self.store.settle(
-                    key, cost
-                )  # all of the limit went into thought: once more, with room for it
+            learned = capabilities.after_answer(answer)
+            starts_to_reason = learned.reasons and not capabilities.reasons
+            is_thought_alone = answer.status == "truncated" and not answer.text.strip()
+            if starts_to_reason and is_thought_alone:  # once more, with room for the thought
+                self.store.settle(key, cost)
                 self._learn(learned)
-                known = learned
+                capabilities = learned
                 continue
             self.store.settle(key, cost, _record(canonical, body, answer))
             self._learn(learned)
             self._count(total_usage, total_cost, 1)
             return answer
 
-    def _learn(self, known: Capabilities) -> None:
-        if known == self.known:
+    def _learn(self, learned: Capabilities) -> None:
+        if learned == self.capabilities:
             return
-        difference = known.difference(self.known)
+        difference = learned.difference(self.capabilities)
         if difference:
             log.warning("endpoint '%s' %s", self.endpoint.name, difference)
-        self.known = known
-        self.store.save_capabilities(endpoint_key(self.endpoint), dataclasses.asdict(known))
+        self.capabilities = learned
+        self.store.save_capabilities(endpoint_key(self.endpoint), dataclasses.asdict(learned))
 
     async def _post(
         self,
@@ -392,9 +392,8 @@ class Client:
         return payload
 
     def _connected(self) -> "Connection":
-        from tripleaudit.llm.connection import (
-            Connection,
-        )  # imports the package openai, which takes a while
+        # the package openai, which this module imports, takes a while
+        from tripleaudit.llm.connection import Connection
 
         if self._connection is None:
             base_url = self._server.start() if self._server is not None else None
@@ -404,8 +403,8 @@ class Client:
     @property
     def slots_key(self) -> str:
         """Key of requests that share an endpoint's slots; a local model serves this job alone."""
-        own = self.store.owner if self._server is not None else ""
-        return f"{endpoint_key(self.endpoint)}{own}"
+        owner = self.store.owner if self._server is not None else ""
+        return f"{endpoint_key(self.endpoint)}{owner}"
 
     def _count(self, usage: Usage, cost: float, sent: int) -> None:
         self.totals.sent += sent
@@ -470,10 +469,8 @@ class Client:
             "encoding_format": "float",
             **self.endpoint.extra,
         }
-        max_tokens = (
-            sum(len(text.encode("utf-8", "replace")) + EMBEDDING_BYTES for text in texts),
-            0,
-        )
+        lengths = [len(text.encode("utf-8", "replace")) for text in texts]
+        max_tokens = sum(lengths) + EMBEDDING_BYTES * len(texts), 0
         key = canonical_key(keys)
 
         def stored() -> dict[str, bytes] | None:
@@ -484,12 +481,11 @@ class Client:
             payload = await self._post("/embeddings", key, body, max_tokens, stored)
             usage = usage_of(payload, body, max_tokens)
             cost = self.endpoint.prices.of(usage)
-            vectors = dict(
-                zip(keys, self._read_vectors(payload["data"], len(keys), key, cost), strict=True)
-            )
+            read = self._read_vectors(payload["data"], len(keys), key, cost)
+            vectors = dict(zip(keys, read, strict=True))
             self.store.settle(key, cost, embeddings=vectors)
-        except _AlreadyStored as other:
-            return other.value
+        except _AlreadyStored as stored_vectors:
+            return stored_vectors.value
         except RequestRejected as rejection:
             self._stop = EndpointError(
                 f"endpoint '{self.endpoint.name}' rejects the texts to embed: {rejection}"
@@ -512,12 +508,8 @@ class Client:
             vectors = np.array([row["embedding"] for row in rows], dtype="<f4")
         except (KeyError, TypeError, ValueError):  # no numbers, or not as many for each text
             vectors = np.zeros(0)
-        if (
-            vectors.ndim == 2
-            and vectors.size
-            and np.isfinite(vectors).all()
-            and len(vectors) == count
-        ):
+        is_matrix = vectors.ndim == 2 and vectors.size > 0 and len(vectors) == count
+        if is_matrix and np.isfinite(vectors).all():
             return [vector.tobytes() for vector in vectors]
         self.store.settle(key, cost)
         raise EndpointError(
@@ -649,15 +641,8 @@ def _answer_from_record(record: Mapping[str, Any], key: str) -> Answer | None:
     try:
         stored = record["answer"]
         usage = Usage(**_known_fields(Usage, stored["usage"]))
-        answer = Answer(
-            **{
-                "status": "ok",
-                **_known_fields(Answer, stored),
-                "usage": usage,
-                "cached": True,
-                "key": key,
-            }
-        )
+        values = {"status": "ok", **_known_fields(Answer, stored)}
+        answer = Answer(**{**values, "usage": usage, "cached": True, "key": key})
     except (KeyError, TypeError, AttributeError):
         return None
     return answer if isinstance(answer.text, str) else None

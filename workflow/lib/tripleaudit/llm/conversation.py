@@ -9,16 +9,17 @@ sent their answers, so a client can run many conversations side by side, and any
 
 import math
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from tripleaudit.core.errors import UserError
-from tripleaudit.llm.endpoint import Answer, Request, Usage
+from tripleaudit.llm.endpoint import Answer, Request, Sampling, Usage
 from tripleaudit.llm.reading import Parsed
 from tripleaudit.llm.units import Unit, pieces, text_of
 
 Message = Mapping[str, str]
+Value = TypeVar("Value")
 
 
 class Driver(Protocol):
@@ -62,9 +63,9 @@ class Limits:
         reserve: tokens kept free for the answer; also its ``max_tokens``.
     """
 
-    iterations: int = 3
-    context: int | None = None
-    reserve: int = 4095
+    iterations: int
+    context: int | None
+    reserve: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +262,45 @@ def fitting(
         yield from fitting(Piece(piece.index, tuple(half)), total, talk, limits, counter)
 
 
+@dataclass(frozen=True, slots=True)
+class Reading(Generic[Value]):
+    """The value read in the last of one or two answers; None where it cannot be read."""
+
+    value: Value | None
+    answers: tuple[Answer, ...]
+
+
+def ask_twice(
+    request: Request, reminder: str, read: Callable[[str], Value | None]
+) -> Generator[Request, Answer, Reading[Value]]:
+    """Send a request, and once more with a reminder if the answer cannot be read.
+
+    Args:
+        read: returns the value of an answer's text, None where it cannot be read.
+    """
+    first = yield request
+    value = value_of(first, read)
+    if value is not None or first.status == "refused":
+        return Reading(value, (first,))
+    second = yield with_reminder(request, reminder)
+    return Reading(value_of(second, read), (first, second))
+
+
+def value_of(answer: Answer, read: Callable[[str], Value | None]) -> Value | None:
+    """Return the value read in an answer, None for one without a text of the model."""
+    return read(answer.text) if answer.status in ("ok", "truncated") else None
+
+
+def with_reminder(request: Request, reminder: str) -> Request:
+    """Return a request with a reminder at the end of its last message.
+
+    The same words would bring the same answer.
+    """
+    *before, last = request.messages
+    content = f"{last['content']}\n\n{reminder}"
+    return replace(request, messages=(*before, {**last, "content": content}))
+
+
 def answered(
     conversation: Generator[Request, Answer, Any], answer: Callable[[Request], Answer]
 ) -> Any:
@@ -324,7 +364,8 @@ class _Thread:
         self, messages: Sequence[Message]
     ) -> Generator[Request, Answer, tuple[Answer, Parsed]]:
         prompt = (*self.state.messages, *messages)
-        answer = yield Request(prompt, schema=self.talk.schema, max_tokens=self.limits.reserve)
+        sampling = Sampling(max_tokens=self.limits.reserve)
+        answer = yield Request(prompt, schema=self.talk.schema, sampling=sampling)
         self.counter.observe(prompt, answer)
         if answer.status == "error":
             return answer, Parsed(

@@ -19,18 +19,25 @@ from tripleaudit.core.addresses import (
     is_web_address,
 )
 from tripleaudit.core.errors import UserError
-from tripleaudit.core.fields import Count, Number, Positive, Processes, Section, mistakes
+from tripleaudit.core.fields import (
+    Count,
+    Number,
+    Positive,
+    Processes,
+    Section,
+    Temperature,
+    mistakes,
+)
 from tripleaudit.llm.prices import Prices, Usage
 
-CONTEXT = (
-    4096  # tokens of prompt and answer together of a local model, where its endpoint names none
-)
-THOUGHT = 4096  # tokens added to every limit of a model that reasons, where the endpoint names none
-LOCAL_DEFAULTS = {
-    "timeout": 600,
-    "concurrency": 1,
-    "context": CONTEXT,
-}  # of a model that a job serves itself
+CONTEXT = 4096
+"""Tokens of prompt and answer together of a local model, where its endpoint names none."""
+THOUGHT = 4096
+"""Tokens added to every limit of a model that reasons, where the endpoint names none."""
+LOCAL_DEFAULTS = {"timeout": 600, "concurrency": 1, "context": CONTEXT}
+"""Settings of a model that a job serves itself."""
+TEMPLATE_TOKENS, MESSAGE_TOKENS = 64, 8
+"""Most tokens that a chat template adds (role marks, a default system message), and per message."""
 
 SECRET_FIELDS = {"api_key", "apikey", "api-key", "key", "token", "access_token", "authorization"}
 """Fields of a request in which some servers take a key."""
@@ -59,6 +66,20 @@ class Serve(Section):
     """A model of workflow/lib/tripleaudit/data/registry/models.yaml or a source: a GGUF file."""
 
 
+class Sampling(Section):
+    """Settings of sampling that replace those of an endpoint; null takes the endpoint's."""
+
+    max_tokens: Number | None = None
+    """Instead of the endpoint's."""
+    temperature: Temperature | None = None
+    """Instead of the endpoint's."""
+    seed: int | None = None
+    """Instead of the endpoint's."""
+
+
+AS_THE_ENDPOINT = Sampling()
+
+
 class Endpoint(Section):
     """An OpenAI-compatible server, a model there, and how it is queried."""
 
@@ -75,9 +96,8 @@ class Endpoint(Section):
     """Money per million tokens, as your service charges it; by default none. A budget requires
     them.
     """
-    temperature: int | float | None = Field(
-        0, ge=0, le=2
-    )  # kept as written, because parameters of rules hold it
+    # kept as written, because parameters of rules hold it
+    temperature: int | float | None = Field(0, ge=0, le=2)
     """Sampling temperature, 0 is greedy; null leaves it to the server."""
     max_tokens: Number = 800
     """Most tokens of an answer."""
@@ -112,9 +132,8 @@ class Endpoint(Section):
     """Seconds for one attempt; the default of a local model is 600."""
     max_retries: Count = 6
     """Further attempts after 408, 409, 425, 429, 5xx, a lost connection or a time-out."""
-    name: SkipJsonSchema[str] = Field(
-        "endpoint", exclude=True
-    )  # in the configuration, for messages
+    # in the configuration, for messages
+    name: SkipJsonSchema[str] = Field("endpoint", exclude=True)
 
     def __init__(self, base_url: str | None = None, model: str = "", **values: Any) -> None:
         super().__init__(**{"base_url": base_url, "model": model, **values})
@@ -125,20 +144,17 @@ class Endpoint(Section):
         """Drop nulls that stand for defaults, and add the defaults of a local model."""
         if not isinstance(values, Mapping):
             return values
-        given = {
+        settings = {
             key: value for key, value in values.items() if value is not None or key == "temperature"
         }
-        serve = given.get("serve")
+        serve = settings.get("serve")
         if serve is None:
-            return given
-        source = (
-            serve.get("source", "") if isinstance(serve, Mapping) else getattr(serve, "source", "")
-        )
-        if not given.get("model") and re.fullmatch(
-            r"[\w.-]+", str(source)
-        ):  # a registered name, no address
-            given["model"] = source
-        return {**LOCAL_DEFAULTS, **given}
+            return settings
+        source = dict(serve).get("source", "") if isinstance(serve, Mapping | Serve) else ""
+        is_registered_name = re.fullmatch(r"[\w.-]+", str(source)) is not None
+        if is_registered_name and not settings.get("model"):
+            settings["model"] = source
+        return {**LOCAL_DEFAULTS, **settings}
 
     @classmethod
     def from_config(cls, name: str, values: Mapping[str, Any]) -> "Endpoint":
@@ -201,37 +217,33 @@ def _problems_of_address(address: str) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Request:
-    """One chat request; fields that are None take the endpoint's value.
+    """One chat request.
 
     Attributes:
         messages: ``({"role": "system" | "user" | "assistant", "content": str}, …)``, several turns
             allowed.
         schema: JSON schema of the answer, sent as a structured-output request where the server
             offers it.
+        sampling: replaces settings of the endpoint.
         sample: tells requests with equal messages apart, which have a cache entry each; it is not
             sent.
     """
 
     messages: Sequence[Mapping[str, str]]
     schema: Mapping[str, Any] | None = None
-    max_tokens: int | None = None
-    temperature: float | None = None
-    seed: int | None = None
+    sampling: Sampling = AS_THE_ENDPOINT
     stop: Sequence[str] | None = None
     sample: int = 0
 
     def body(self, endpoint: Endpoint) -> dict[str, Any]:
         """Return the fields that determine the answer, as sent to the server (without schema)."""
+        messages = [{"role": item["role"], "content": item["content"]} for item in self.messages]
         fields = {
             "model": endpoint.model,
-            "messages": [
-                {"role": item["role"], "content": item["content"]} for item in self.messages
-            ],
-            "max_tokens": self.max_tokens or endpoint.max_tokens,
-            "temperature": _float(
-                endpoint.temperature if self.temperature is None else self.temperature
-            ),
-            "seed": endpoint.seed if self.seed is None else self.seed,
+            "messages": messages,
+            "max_tokens": self._setting("max_tokens", endpoint),
+            "temperature": _float(self._setting("temperature", endpoint)),
+            "seed": self._setting("seed", endpoint),
             "top_p": _float(endpoint.top_p),
             "reasoning_effort": endpoint.reasoning_effort,
             "reasoning_tokens": endpoint.reasoning_tokens,
@@ -244,7 +256,12 @@ class Request:
         """Return the most tokens of an answer, thought not included."""
         extra = endpoint.extra
         extra_limit = extra.get("max_completion_tokens") or extra.get("max_tokens")
-        return extra_limit or self.max_tokens or endpoint.max_tokens
+        return extra_limit or self._setting("max_tokens", endpoint)
+
+    def _setting(self, name: str, endpoint: Endpoint) -> Any:
+        """Return a setting of sampling: the request's, else the endpoint's."""
+        value = getattr(self.sampling, name)
+        return getattr(endpoint, name) if value is None else value
 
     def canonical(self, endpoint: Endpoint) -> dict[str, Any]:
         """Return the identifying fields of this request: body, schema and sample; no transport."""
@@ -300,14 +317,12 @@ def canonical_key(value: Any) -> str:
 
 
 def tokens_at_most(canonical: Mapping[str, Any]) -> int:
-    """Return an upper bound of prompt tokens: the bytes, for any byte-level vocabulary.
-
-    The constant covers what chat templates add (role marks, a default system message).
-    """
+    """Return an upper bound of prompt tokens: the bytes, for any byte-level vocabulary."""
     texts = [item["content"] for item in canonical["messages"]]
     if "schema" in canonical:
         texts.append(json.dumps(canonical["schema"]))
-    return 64 + sum(len(text.encode("utf-8", "replace")) + 8 for text in texts)
+    lengths = [len(text.encode("utf-8", "replace")) for text in texts]
+    return TEMPLATE_TOKENS + sum(lengths) + MESSAGE_TOKENS * len(texts)
 
 
 def tokens_about(text: str) -> int:

@@ -79,15 +79,22 @@ def estimate_embeddings(client: "Client", texts: Iterable[str]) -> Estimate:
     text_of_key = {client.embedding_key(text): text for text in texts}
     stored = client.store.embeddings(text_of_key)
     missing = [text for key, text in text_of_key.items() if key not in stored]
-    prompt = sum(tokens_about(text) for text in missing)
-    cost = client.endpoint.prices.cost(prompt, 0)
-    return Estimate(len(text_of_key), len(stored), len(missing), prompt, cost=cost, cost_limit=cost)
+    tokens = sum(tokens_about(text) for text in missing)
+    cost = client.endpoint.prices.cost(tokens, 0)
+    return Estimate(
+        total=len(text_of_key),
+        cached=len(stored),
+        to_pay=len(missing),
+        prompt_tokens=tokens,
+        cost=cost,
+        cost_limit=cost,
+    )
 
 
 def longest_answer(client: "Client", request: Request) -> int:
     """Return the token limit of an answer, with reasoning tokens for models known to reason."""
     endpoint = client.endpoint
-    reasons = client.known.reasons or endpoint.reasoning_tokens
+    reasons = client.capabilities.reasons or endpoint.reasoning_tokens
     return request.limit(endpoint) + (endpoint.thought if reasons else 0)
 
 

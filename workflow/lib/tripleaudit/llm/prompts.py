@@ -7,13 +7,14 @@ messages:
   - role: user
     content: "Passage: {{text}}"
 schema: {…}     # optional JSON schema of the answer, sent where the endpoint offers structured outputs
+reminder: …     # optional, asks again after an answer that cannot be read
 """
 
 import difflib
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -21,12 +22,13 @@ import yaml
 from pydantic import Field
 
 from tripleaudit.core.errors import UserError
-from tripleaudit.core.fields import Section, row_of
+from tripleaudit.core.fields import Section, Text, row_of
 from tripleaudit.core.shipped import DATA, shipped
 from tripleaudit.core.yaml_files import LOADER
-from tripleaudit.llm.endpoint import Request
+from tripleaudit.llm.endpoint import AS_THE_ENDPOINT, Request, Sampling
 
 FOLDER = DATA / "prompts"
+REMINDER = "That cannot be read. Answer in the form that was asked for, and nothing else."
 _SLOT = re.compile(r"\{\{\s*([a-z][a-z0-9_]*)\s*\}\}")
 
 
@@ -39,6 +41,7 @@ class _File(Section):
     description: str = ""
     messages: Annotated[list[_Message], Field(min_length=1)]
     schema_: dict[str, Any] | None = Field(None, alias="schema")
+    reminder: Text = REMINDER
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ class Prompt:
         name: file name without its ending.
         messages: roles and templates.
         schema: JSON schema of the answer, or None.
+        reminder: asks again after an answer that cannot be read.
         sha256: hash of the file, part of every result that was made with it.
     """
 
@@ -56,11 +60,12 @@ class Prompt:
     messages: tuple[Mapping[str, str], ...]
     schema: Mapping[str, Any] | None = None
     description: str = ""
+    reminder: str = REMINDER
     sha256: str = field(default="", compare=False)
 
     @property
     def slots(self) -> set[str]:
-        """Names that must be filled in."""
+        """Names that the messages need values for."""
         return {name for message in self.messages for name in _SLOT.findall(message["content"])}
 
     def render(self, **values: Any) -> list[dict[str, str]]:
@@ -70,37 +75,30 @@ class Prompt:
             UserError: a value for a slot of the prompt is missing. Values that the prompt does not
                 use are ignored.
         """
-        missing = sorted(self.slots - set(values))
-        if missing:
-            raise UserError(
-                f"prompt '{self.name}': nothing to fill in for {{{{{missing[0]}}}}}; known here: {sorted(values)}"
-            )
         return [
-            {
-                "role": message["role"],
-                "content": _SLOT.sub(
-                    lambda match: str(values[match[1]]), message["content"]
-                ).strip(),
-            }
+            {"role": message["role"], "content": self._fill(message["content"], values)}
             for message in self.messages
         ]
 
-    def request(self, *, max_tokens: int | None = None, sample: int = 0, **values: Any) -> Request:
+    def render_reminder(self, **values: Any) -> str:
+        """Return the reminder with its slots filled as by :meth:`render`."""
+        return self._fill(self.reminder, values)
+
+    def _fill(self, template: str, values: Mapping[str, Any]) -> str:
+        for name in _SLOT.findall(template):
+            if name not in values:
+                raise UserError(
+                    f"prompt '{self.name}': nothing to fill in for {{{{{name}}}}}; "
+                    f"known here: {sorted(values)}"
+                )
+        return _SLOT.sub(lambda match: str(values[match[1]]), template).strip()
+
+    def request(
+        self, *, sampling: Sampling = AS_THE_ENDPOINT, sample: int = 0, **values: Any
+    ) -> Request:
         """Return the request for these values, with the prompt's schema."""
-        return Request(
-            tuple(self.render(**values)), schema=self.schema, max_tokens=max_tokens, sample=sample
-        )
-
-
-def with_reminder(request: Request, reminder: str) -> Request:
-    """Return a request with a reminder at the end of its last message.
-
-    The same words would bring the same answer.
-    """
-    *before, last = request.messages
-    return replace(
-        request, messages=(*before, {**last, "content": f"{last['content']}\n\n{reminder}"})
-    )
+        messages = tuple(self.render(**values))
+        return Request(messages, schema=self.schema, sampling=sampling, sample=sample)
 
 
 def _path(name: str | Path) -> Path:
@@ -113,13 +111,11 @@ def _path(name: str | Path) -> Path:
     path = FOLDER / f"{text}.yaml"
     if path.is_file():
         return path
-    known = sorted(item.stem for item in FOLDER.glob("*.yaml"))
-    close = difflib.get_close_matches(text, known, 1)
-    hint = (
-        f"did you mean '{close[0]}'?"
-        if close
-        else f"expected one of {', '.join(known)}, or the path of a file"
-    )
+    names = sorted(item.stem for item in FOLDER.glob("*.yaml"))
+    close = difflib.get_close_matches(text, names, 1)
+    hint = f"expected one of {', '.join(names)}, or the path of a file"
+    if close:
+        hint = f"did you mean '{close[0]}'?"
     raise UserError(f"prompt '{text}': no such prompt; {hint}")
 
 
@@ -141,5 +137,6 @@ def load_prompt(name: str | Path) -> Prompt:
         messages=tuple(message.model_dump() for message in file.messages),
         schema=file.schema_,
         description=file.description,
+        reminder=file.reminder,
         sha256=hashlib.sha256(data).hexdigest(),
     )

@@ -14,17 +14,20 @@ from typing import Any
 
 from tripleaudit.llm.client import Client
 from tripleaudit.llm.conversation import (
+    Conversation,
     Driver,
-    Limits,
+    Piece,
+    Reading,
     Talk,
     TokenCounter,
     Turn,
+    ask_twice,
     converse,
     counters,
 )
-from tripleaudit.llm.endpoint import Answer, Request, bill
+from tripleaudit.llm.endpoint import Answer, Request, Sampling, bill
 from tripleaudit.llm.estimate import DryRun, Estimate, longest_entity
-from tripleaudit.llm.prompts import load_prompt, with_reminder
+from tripleaudit.llm.prompts import Prompt, load_prompt
 from tripleaudit.llm.reading import parse_entities, parse_match
 from tripleaudit.llm.section import Access
 from tripleaudit.needles.entities import Entity
@@ -35,6 +38,7 @@ from tripleaudit.needles.minea import Index
 from tripleaudit.needles.needle import Needle
 from tripleaudit.needles.pieces import (
     ENRICHED,
+    REPETITION,
     UNTOUCHED,
     Counters,
     all_pieces,
@@ -42,16 +46,15 @@ from tripleaudit.needles.pieces import (
     failed_pieces,
     status_counts,
 )
-from tripleaudit.needles.plan import Plan
+from tripleaudit.needles.plan import PARTS, Plan
 from tripleaudit.needles.schema import Schema
-from tripleaudit.needles.thread_prompts import Prompts
 
 READS = (
     "data/prompts/minea-extract.yaml",
-    "data/prompts/minea-continue.yaml",
-    "data/prompts/minea-remind.yaml",
     "data/prompts/minea-identify.yaml",
 )
+
+MAX_LINE_CHARACTERS = 300  # of an entity in the judge's prompt
 
 log = logging.getLogger(__name__)
 
@@ -72,25 +75,29 @@ def write_extraction(
         judge, judge_gguf: endpoint of the criterion that queries one (default: the same), and the
         file of its model.
     """
-    given, counter = Corpus.load(corpus), counters(tokenizer)
+    documents = Corpus.load(corpus)
+    counter = counters(tokenizer)
     with contextlib.ExitStack() as stack:
         client = stack.enter_context(access.client())
-        second = None
+        judging = None
         if judge and judge != access.endpoint:
             log_file = f"{access.server_log}.judge" if access.server_log else ""
-            other = dataclasses.replace(
+            judge_access = dataclasses.replace(
                 access, endpoint=judge, gguf=judge_gguf, server_log=log_file
             )
-            second = stack.enter_context(other.client())
-        own = Plan.from_mapping(plan, client.endpoint.context)
-        stages = estimate_extraction(given, own, client, counter, second)
+            judging = stack.enter_context(judge_access.client())
+        settings = Plan.from_mapping(plan, client.endpoint.context)
+        stages = estimate_extraction(documents, settings, client, counter, judging)
         totals = {name: stage.total for name, stage in stages.items()}
-        if second is not None:
-            stack.enter_context(second.stage("judge", totals.pop("judge", 0), at_most=True))
+        if judging is not None:
+            stack.enter_context(judging.stage("judge", totals.pop("judge", 0), at_most=True))
         stack.enter_context(client.stage("extraction", sum(totals.values()), at_most=True))
-        result = extract_corpus(given, own, client, client.endpoint.model, counter, second)
+        result = extract_corpus(
+            documents, settings, client, client.endpoint.model, counter, judging
+        )
         result.report["capabilities"] = {
-            item.endpoint.model: item.bill()["capabilities"] for item in (client, second or client)
+            queried.endpoint.model: queried.bill()["capabilities"]
+            for queried in (client, judging or client)
         }
     result.save(out)
 
@@ -112,85 +119,151 @@ def extract_corpus(
     Raises:
         UserError: the context is too short for the instructions.
     """
-    schema, prompts = (
-        plan.load_schema(),
-        Prompts(*map(load_prompt, ("minea-extract", "minea-continue", "minea-remind"))),
+    schema = plan.load_schema()
+    prompt = load_prompt("minea-extract")
+    talk = entity_talk(prompt, schema)
+    shown = all_pieces(corpus, plan)
+    token_counters = {key: counter() for key in shown}
+    extraction: dict[tuple[str, str], Conversation] = client.drive(
+        {
+            (variant, doc): converse(
+                pieces, talk, plan.limits_of(variant), token_counters[variant, doc]
+            )
+            for (variant, doc), pieces in shown.items()
+        }
     )
-    answer_schema = schema.answer_schema(prompts.first.schema or {})
-    talk = prompts.talk(
-        opening={"schema": schema.prompt()}, parse=parse_entities, schema=answer_schema
-    )
-    pieces = all_pieces(corpus, plan)
-    counters = {key: counter() for key in pieces}
-    talks = {key: converse(pieces[key], talk, _limits(key, plan), counters[key]) for key in pieces}
-    finished = client.drive(talks)
     entities: list[Entity] = []
     calls: list[dict[str, Any]] = []
-    for (variant, doc), conversation in finished.items():
-        calls += [call_row(turn, doc, variant, model) for turn in conversation.turns]
+    for (variant, doc), conversation in extraction.items():
         entities += entities_of(conversation.turns, doc, variant, schema)
-    again = _one_more_part(talk, plan.parts)
-    branches = {
-        (doc, piece.index): converse(
-            [piece],
-            again,
-            _limits(("parts", doc), plan),
-            copy.copy(counters["parts", doc]),
-            conversation.state,
-        )
-        for (variant, doc), conversation in finished.items()
-        if variant == "parts"
-        for piece in pieces[variant, doc]
-    }
-    part_entities: list[Entity] = []
+        calls += [call_row(turn, doc, variant, model) for turn in conversation.turns]
+
+    repetition: dict[tuple[str, int], Conversation] = client.drive(
+        _repeated_parts(shown, extraction, talk, plan, token_counters)
+    )
+    repeated_entities: list[Entity] = []
     parts: list[dict[str, Any]] = []
-    repeated = client.drive(branches)
-    for (doc, index), conversation in repeated.items():
-        calls += [call_row(turn, doc, "repetition", model) for turn in conversation.turns]
-        part_entities += entities_of(conversation.turns, doc, "repetition", schema)
-        same = conversation.state.thread == finished["parts", doc].state.thread
-        parts.append({"doc": doc, "part": index + 1, "same_thread": same})
+    for (doc, index), conversation in repetition.items():
+        repeated_entities += entities_of(conversation.turns, doc, REPETITION, schema)
+        calls += [call_row(turn, doc, REPETITION, model) for turn in conversation.turns]
+        same_thread = conversation.state.thread == extraction[PARTS, doc].state.thread
+        parts.append({"doc": doc, "part": index + 1, "same_thread": same_thread})
+
     identified = identify_all(corpus, entities, plan, judging or client)
-    failed = failed_pieces(calls)
-    for stage, doc, piece in failed:
+    conversations = [*extraction.values(), *repetition.values()]
+    answers = [answer for conversation in conversations for answer in conversation.answers]
+    report = {
+        "model": model,
+        "plan": plan.made_json(),
+        "prompts": {prompt.name: prompt.sha256},
+        "calls": len(calls),
+        "statuses": status_counts(calls),
+        "incomplete": _incomplete_pieces(calls),
+        "threads": {
+            f"{variant}:{doc}": conversation.state.thread + 1
+            for (variant, doc), conversation in extraction.items()
+        },
+        "judge": bill(identified.answers),
+        "judge_questions": identified.questions,
+        "judge_unreadable": identified.unreadable,
+        **bill([*answers, *identified.answers]),
+    }
+    return Result(
+        entities,
+        calls,
+        identified.matches,
+        identified.displaced,
+        repeated_entities,
+        parts,
+        report,
+    )
+
+
+def entity_talk(prompt: Prompt, schema: Schema) -> Talk:
+    """Return the messages of a thread about the entities of a document.
+
+    Args:
+        prompt: its messages open the thread, show a piece of the document, and ask about it once
+            more.
+    """
+
+    def message(position: int, part: int, parts: int, text: str = "") -> str:
+        messages = prompt.render(schema=schema.prompt(), part=part, parts=parts, text=text)
+        return messages[position]["content"]
+
+    def show(index: int, total: int, text: str) -> str:
+        return message(1, index + 1, total, text)
+
+    def more(index: int, total: int) -> str:
+        return message(2, index + 1, total)
+
+    def remind(notes: str) -> str:
+        return prompt.render_reminder(problem=notes or "no JSON was found")
+
+    return Talk(
+        opening=message(0, part=1, parts=1),
+        show=show,
+        more=more,
+        remind=remind,
+        parse=parse_entities,
+        schema=schema.answer_schema(prompt.schema or {}),
+    )
+
+
+def _repeated_parts(
+    shown: Mapping[tuple[str, str], Sequence[Piece]],
+    extraction: Mapping[tuple[str, str], Conversation],
+    talk: Talk,
+    plan: Plan,
+    token_counters: Mapping[tuple[str, str], TokenCounter],
+) -> dict[tuple[str, int], Generator[Request, Answer, Conversation]]:
+    """Return a conversation for each part, which is shown once more after the last (section 4.2).
+
+    Every conversation starts from the same state of the finished thread and leaves it as it is.
+    """
+
+    def show(_index: int, _total: int, text: str) -> str:
+        return talk.show(plan.parts, plan.parts + 1, text)
+
+    def more(_index: int, _total: int) -> str:
+        return talk.more(plan.parts, plan.parts + 1)
+
+    one_more_part = dataclasses.replace(talk, show=show, more=more)
+    conversations = {}
+    for (variant, doc), finished in extraction.items():
+        if variant != PARTS:
+            continue
+        for piece in shown[variant, doc]:
+            conversations[doc, piece.index] = converse(
+                [piece],
+                one_more_part,
+                plan.limits_of(variant),
+                copy.copy(token_counters[variant, doc]),
+                finished.state,
+            )
+    return conversations
+
+
+def _incomplete_pieces(calls: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the pieces whose calls all failed, and warn of each."""
+    incomplete = []
+    for stage, doc, piece in failed_pieces(calls):
         log.warning(
             "%s, %s document: all calls about part %d failed; the result is incomplete",
             doc,
             stage,
             piece + 1,
         )
-    report = {
-        "model": model,
-        "plan": plan.made_json(),
-        "prompts": {prompt.name: prompt.sha256 for prompt in prompts},
-        "calls": len(calls),
-        "statuses": status_counts(calls),
-        "incomplete": [
-            {"stage": stage, "doc": doc, "piece": piece} for stage, doc, piece in failed
-        ],
-        "threads": {
-            f"{variant}:{doc}": c.state.thread + 1 for (variant, doc), c in finished.items()
-        },
-        "judge": bill(identified.answers),
-        "judge_questions": identified.questions,
-        "judge_unreadable": identified.unreadable,
-    }
-    answers = [
-        answer for talked in (*finished.values(), *repeated.values()) for answer in talked.answers
-    ]
-    report |= bill([*answers, *identified.answers])
-    return Result(
-        entities, calls, identified.matches, identified.displaced, part_entities, parts, report
-    )
+        incomplete.append({"stage": stage, "doc": doc, "piece": piece})
+    return incomplete
 
 
 def estimate_extraction(
     corpus: Corpus, plan: Plan, extractor: Client, counter: Counters, judge: Client | None = None
 ) -> dict[str, Estimate]:
     """Return upper bounds of an extraction by stage (``extraction``, ``judge``)."""
-    names = " ".join(
-        needle.name for needle in corpus.needles
-    )  # the judge is shown entities that resemble needles
+    # the judge is shown entities that resemble needles
+    names = " ".join(needle.name for needle in corpus.needles)
     extraction = DryRun(extractor, counter(), lambda filler: longest_entity(f"{names} {filler}"))
     judging = DryRun(judge or extractor, counter())
     extract_corpus(corpus, plan, extraction, extractor.endpoint.model, counter, judging)
@@ -248,79 +321,56 @@ def identify_all(
     corpus: Corpus, entities: Sequence[Entity], plan: Plan, client: Driver
 ) -> Identification:
     """Apply the criteria to all needles, on the enriched and on the untouched documents."""
-    matches: dict[tuple[str, str], dict[str, Any]] = {}
+    matches: dict[str, dict[str, dict[str, Any]]] = {ENRICHED: {}, UNTOUCHED: {}}
     questions = {}
+    candidates: dict[tuple[str, str], list[Entity]] = {}
     shown = all_pieces(corpus, plan)
     for document in corpus.documents:
+        needles = corpus.placed(document.id)
         piece_of = {
             unit.needle: piece.index
             for piece in shown[ENRICHED, document.id]
             for unit in piece.units
         }
-        needles = corpus.placed(document.id)
         for variant in (ENRICHED, UNTOUCHED) if plan.untouched else (ENRICHED,):
-            extracted = [
-                entity
-                for entity in entities
-                if (entity.doc, entity.variant) == (document.id, variant)
-            ]
-            index = Index(extracted)
+            extracted = (document.id, variant)
+            index = Index([item for item in entities if (item.doc, item.variant) == extracted])
             for needle, match in zip(needles, index.matches(needles), strict=True):
-                key = variant, needle.id
-                matches[key] = match
-                if plan.judge:  # an untouched document has no piece with the needle
-                    piece = piece_of[needle.id] if variant == ENRICHED else None
-                    candidates = index.candidates(needle, piece, plan.candidates)
-                    questions[key] = judge(needle, candidates, plan.judge_tokens)
-    judgements: dict[tuple[str, str], Judgement] = client.drive(questions)
-    for key, judgement in judgements.items():
-        matches[key] |= {"llm": judgement.entity is not None, "llm_index": judgement.entity}
+                matches[variant][needle.id] = match
+                # an untouched document has no piece with the needle
+                piece = piece_of[needle.id] if variant == ENRICHED else None
+                similar = index.candidates(needle, piece, plan.candidates) if plan.judge else []
+                if similar:
+                    candidates[variant, needle.id] = similar
+                    questions[variant, needle.id] = ask_judge(needle, similar, plan.judge_tokens)
+                elif plan.judge:
+                    match["llm"] = False
+    readings: dict[tuple[str, str], Reading[int]] = client.drive(questions)
+    for (variant, needle_id), reading in readings.items():
+        similar = candidates[variant, needle_id]
+        number = reading.value or 0
+        entity = similar[number - 1].index if 1 <= number <= len(similar) else None
+        matches[variant][needle_id] |= {"llm": entity is not None, "llm_index": entity}
     return Identification(
-        matches=[match for (variant, _), match in matches.items() if variant == ENRICHED],
-        displaced=[match for (variant, _), match in matches.items() if variant == UNTOUCHED],
-        answers=[answer for judgement in judgements.values() for answer in judgement.answers],
-        questions=sum(bool(judgement.answers) for judgement in judgements.values()),
-        unreadable=sum(not judgement.is_readable for judgement in judgements.values()),
+        matches=list(matches[ENRICHED].values()),
+        displaced=list(matches[UNTOUCHED].values()),
+        answers=[answer for reading in readings.values() for answer in reading.answers],
+        questions=len(readings),
+        unreadable=sum(reading.value is None for reading in readings.values()),
     )
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Judgement:
-    """A judge's answer about one needle.
-
-    Attributes:
-        entity: index of the entity that is the needle, None for no match.
-        answers: all answers; the second one follows a reminder. Empty where there was no entity to
-            show.
-        is_readable: whether the last answer could be read.
-    """
-
-    entity: int | None
-    answers: tuple[Answer, ...] = ()
-    is_readable: bool = True
-
-
-JUDGE_REMINDER = 'Answer with the JSON and nothing else: {"match": NUMBER} or {"match": null}.'
-
-
-def judge(
-    needle: Needle, candidates: Sequence[Entity], max_tokens: int, width: int = 300
-) -> Generator[Request, Answer, Judgement]:
-    """Ask which entity is the needle, and once more where the answer cannot be read.
-
-    Args:
-        candidates: the entities that the judge sees; without any, nothing is sent and there is no
-            match.
-        width: characters of an entity's line in the prompt.
-
-    Returns:
-        The judgement; a number outside the list is no match.
-    """
-    if not candidates:
-        return Judgement(None)
-    lines = [f"{number}. {entity.line()[:width]}" for number, entity in enumerate(candidates, 1)]
-    request = load_prompt("minea-identify").request(
-        max_tokens=max_tokens,
+def ask_judge(
+    needle: Needle, candidates: Sequence[Entity], max_tokens: int
+) -> Generator[Request, Answer, Reading[int]]:
+    """Ask which entity is the needle: a number from 1; others and 0 stand for none."""
+    lines = [
+        f"{number}. {entity.line()[:MAX_LINE_CHARACTERS]}"
+        for number, entity in enumerate(candidates, 1)
+    ]
+    prompt = load_prompt("minea-identify")
+    request = prompt.request(
+        sampling=Sampling(max_tokens=max_tokens),
         name=needle.name,
         type=needle.type,
         description=needle.description,
@@ -328,20 +378,7 @@ def judge(
         paragraph=needle.paragraph,
         records="\n".join(lines),
     )
-    answer = yield request
-    answers = (answer,)
-    number = _match_number(answer)
-    if number is None and answer.status != "refused":
-        answer = yield with_reminder(request, JUDGE_REMINDER)
-        answers = (*answers, answer)
-        number = _match_number(answer)
-    if number is None or not 1 <= number <= len(candidates):
-        return Judgement(None, answers, is_readable=number is not None)
-    return Judgement(candidates[number - 1].index, answers)
-
-
-def _match_number(answer: Answer) -> int | None:
-    return parse_match(answer.text) if answer.status in ("ok", "truncated") else None
+    return (yield from ask_twice(request, prompt.render_reminder(), parse_match))
 
 
 def entities_of(turns: Iterable[Turn], doc: str, variant: str, schema: Schema) -> list[Entity]:
@@ -370,21 +407,3 @@ def entities_of(turns: Iterable[Turn], doc: str, variant: str, schema: Schema) -
             )
             entities.append(entity)
     return entities
-
-
-def _one_more_part(talk: Talk, parts: int) -> Talk:
-    """Show a piece once more, as a part after the last of ``parts`` (section 4.2).
-
-    Every such branch starts from the same state of a finished thread and leaves it as it is; none
-    continues another.
-    """
-    return dataclasses.replace(
-        talk,
-        show=lambda _index, _total, text: talk.show(parts, parts + 1, text),
-        more=lambda _index, _total: talk.more(parts, parts + 1),
-    )
-
-
-def _limits(key: tuple[str, str], plan: Plan) -> Limits:
-    iterations = plan.part_iterations if key[0] == "parts" else plan.iterations
-    return dataclasses.replace(plan.limits, iterations=iterations)

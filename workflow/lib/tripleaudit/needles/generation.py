@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tripleaudit.llm.endpoint import Answer, Request
+from tripleaudit.llm.endpoint import Answer, Request, Sampling
 from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.llm.reading import parse_rows
 from tripleaudit.needles.entities import normalise
@@ -62,7 +62,7 @@ def make_needles(
             1000 * plan.seed + attempt
         )  # equal texts would bring the same answer from the cache
         answer = yield write.request(
-            max_tokens=plan.needle_tokens,
+            sampling=Sampling(max_tokens=plan.needle_tokens),
             sample=sample,
             count=missing,
             type=kind.name,
@@ -80,7 +80,7 @@ def make_needles(
             made.rejected[f"no paragraph in the answer ({answer.status})"] += missing
             continue
         answer = yield describe.request(
-            max_tokens=plan.needle_tokens,
+            sampling=Sampling(max_tokens=plan.needle_tokens),
             sample=sample,
             type=kind.name,
             keywords=plan.keywords,
@@ -114,7 +114,7 @@ def discover_types(
         a relevance outside [0, 1] is left out, of equal types the first stays.
     """
     answer = yield load_prompt("minea-discover").request(
-        max_tokens=max_tokens, text=document.text[:excerpt]
+        sampling=Sampling(max_tokens=max_tokens), text=document.text[:excerpt]
     )
     rows: dict[str, dict[str, Any]] = {}
     for row in parse_rows(answer.text):

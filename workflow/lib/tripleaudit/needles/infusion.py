@@ -13,12 +13,7 @@ from tripleaudit.core.errors import UserError
 from tripleaudit.core.fields import CLOSED
 from tripleaudit.llm.units import Unit, has_open_fence, is_prose, paragraphs, sentences, text_of
 from tripleaudit.needles.haystack import Document
-
-MINIMUM, TARGET, MAXIMUM = (
-    0.10,
-    0.20,
-    0.30,
-)  # share of the enriched text; the target is this project's choice
+from tripleaudit.needles.plan import NeedleSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,36 +77,32 @@ class _Haystack:
 
 
 def infuse(
-    document: Document,
-    needles: Sequence[tuple[str, str]],
-    seed: int,
-    target: float = TARGET,
-    minimum: float = MINIMUM,
-    maximum: float = MAXIMUM,
+    document: Document, needles: Sequence[tuple[str, str]], settings: NeedleSettings
 ) -> Infusion:
     """Insert needles at random natural boundaries until they fill ``target`` of the enriched text.
 
     Args:
         document: the haystack.
         needles: ``(id, paragraph)`` pairs; they are shuffled, and taken in that order.
-        seed: decides the order and the places; equal arguments give equal results.
-        target: stop once the needles fill this share of the characters of the enriched text.
-        minimum, maximum: bounds of the share; a needle that would pass ``maximum`` is left out.
+        settings: ``seed`` of order and places, and the share of the characters of the enriched text
+            that the needles fill: ``target``, and its bounds ``minimum`` and ``maximum``. A needle
+            that would pass ``maximum`` is left out. Equal arguments give equal results.
 
     Raises:
         UserError: all fitting needles together stay below ``minimum``; the message says how many
             characters are there and how many are needed.
     """
-    rng = random.Random(f"{seed}:{document.id}:{document.text}")
+    length = len(document.text)
+    rng = random.Random(f"{settings.seed}:{document.id}:{document.text}")
     shuffled = rng.sample(list(needles), len(needles))
-    haystack, chosen = _choose(document.text, shuffled, target, maximum)
+    haystack, chosen = _choose(document.text, shuffled, settings)
     inserted = sum(len(paragraph) + len(haystack.separator) for _, paragraph in chosen)
-    if inserted < needed(len(document.text), minimum):
-        raise UserError(_too_few(document, shuffled, inserted, minimum, maximum))
+    if inserted < needed(length, settings.minimum):
+        raise UserError(_too_few(document, shuffled, inserted, settings))
     places = sorted(_draw(rng, haystack.places, len(chosen)))
     units = _insert(haystack, chosen, places)
-    share = round(inserted / (len(document.text) + inserted), 6)
-    return Infusion(document.id, seed, share, tuple(units))
+    share = round(inserted / (length + inserted), 6)
+    return Infusion(document.id, settings.seed, share, tuple(units))
 
 
 def needed(length: int, share: float) -> float:
@@ -120,7 +111,7 @@ def needed(length: int, share: float) -> float:
 
 
 def _choose(
-    text: str, shuffled: Sequence[tuple[str, str]], target: float, maximum: float
+    text: str, shuffled: Sequence[tuple[str, str]], settings: NeedleSettings
 ) -> tuple[_Haystack, list[tuple[str, str]]]:
     """Return the haystack by paragraphs or sentences, and the needles to insert.
 
@@ -128,30 +119,32 @@ def _choose(
     needles depends on the separators, which count towards the share.
     """
     by_paragraph = _haystack_of_paragraphs(text)
-    chosen = _take(text, shuffled, len(by_paragraph.separator), target, maximum)
+    chosen = _take(text, shuffled, by_paragraph.separator, settings)
     if len(by_paragraph.units) >= 2 * len(chosen) + 1:
         return by_paragraph, chosen
     by_sentence = _haystack_of_sentences(text)
     if not by_sentence.places:  # a document of headings, lists and code alone
         return by_paragraph, chosen
-    return by_sentence, _take(text, shuffled, len(by_sentence.separator), target, maximum)
+    return by_sentence, _take(text, shuffled, by_sentence.separator, settings)
 
 
 def _take(
-    text: str, shuffled: Sequence[tuple[str, str]], separator: int, target: float, maximum: float
+    text: str, shuffled: Sequence[tuple[str, str]], separator: str, settings: NeedleSettings
 ) -> list[tuple[str, str]]:
     """Return the first needles that fill ``target`` of the result within ``maximum``.
 
     Args:
-        separator: characters inserted with each needle.
+        separator: inserted with each needle.
     """
+    wanted = needed(len(text), settings.target)
+    most = needed(len(text), settings.maximum)
     chosen: list[tuple[str, str]] = []
     inserted = 0
     for identifier, paragraph in shuffled:
-        if inserted >= needed(len(text), target):
+        if inserted >= wanted:
             break
-        size = len(paragraph) + separator
-        if inserted + size <= needed(len(text), maximum):
+        size = len(paragraph) + len(separator)
+        if inserted + size <= most:
             chosen.append((identifier, paragraph))
             inserted += size
     return chosen
@@ -202,22 +195,24 @@ def _draw(rng: random.Random, places: Sequence[int], count: int) -> list[int]:
     """Return places for ``count`` needles: different ones while there are enough."""
     if count <= len(places):
         return rng.sample(list(places), count)
-    return [*places, *rng.choices(places, k=count - len(places))]
+    surplus = count - len(places)
+    return [*places, *rng.choices(places, k=surplus)]
 
 
 def _too_few(
     document: Document,
     needles: Sequence[tuple[str, str]],
     inserted: int,
-    minimum: float,
-    maximum: float,
+    settings: NeedleSettings,
 ) -> str:
     length = len(document.text)
-    least, most = needed(length, minimum), needed(length, maximum)
+    least = needed(length, settings.minimum)
+    most = needed(length, settings.maximum)
     available = sum(len(paragraph) for _, paragraph in needles)
     advice = "add needles" if available < least else "use a longer document or shorter needles"
     return (
-        f"document {document.id!r}: its {length} characters need between {least:.0f} and {most:.0f} characters of "
-        f"needles to reach a share of {minimum:g} to {maximum:g}, but of the {len(needles)} needles ({available} "
-        f"characters) only {inserted} characters fit; {advice}"
+        f"document {document.id!r}: its {length} characters need between {least:.0f} and "
+        f"{most:.0f} characters of needles to reach a share of {settings.minimum:g} to "
+        f"{settings.maximum:g}, but of the {len(needles)} needles ({available} characters) only "
+        f"{inserted} characters fit; {advice}"
     )

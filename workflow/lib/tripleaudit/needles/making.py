@@ -39,15 +39,15 @@ def write_corpus(
         needle_file: use these needles instead of making some.
         max_chars: shorten documents to whole paragraphs within so many characters.
     """
-    read = read_documents(documents, max_chars or None)
+    haystacks = read_documents(documents, max_chars or None)
     if needle_file:
-        corpus = corpus_from_needles(read, load_needles(needle_file), Plan.from_mapping(plan))
+        corpus = corpus_from_needles(haystacks, load_needles(needle_file), Plan.from_mapping(plan))
     elif access.endpoint:
         with access.client() as client:
-            own = Plan.from_mapping(plan, client.endpoint.context)
-            corpus = build_corpus(read, own, client, client.endpoint.model)
+            settings = Plan.from_mapping(plan, client.endpoint.context)
+            corpus = build_corpus(haystacks, settings, client, client.endpoint.model)
     else:
-        corpus = build_corpus(read, Plan.from_mapping(plan), None)
+        corpus = build_corpus(haystacks, Plan.from_mapping(plan), None)
     corpus.save(out)
 
 
@@ -65,46 +65,47 @@ def build_corpus(
             templates could not reach it, before the model is queried.
     """
     schema = plan.load_schema()
-    kinds = [
-        schema.types.get(name) or plain_type(name) for name in plan.needle_types or schema.types
-    ]
+    names = plan.needle_types or schema.types
+    types = [schema.types.get(name) or plain_type(name) for name in names]
     discovered: dict[str, Any] = {}
-    made: dict[str, list[Needle]] = {document.id: [] for document in documents}
+    needles: dict[str, list[Needle]] = {document.id: [] for document in documents}
     rejected: Counter = Counter()
     calls = 0
     if client is not None:
-        for document in (
-            documents
-        ):  # before anything is paid: what the model does not give comes from the templates
-            infused(document, _filled(document, kinds, plan, []), plan)
+        # before anything is paid: needles that the model does not give come from the templates
+        for document in documents:
+            infused(document, template_needles_for(document, types, plan, []), plan)
         if plan.discover:
-            talks = {d.id: discover_types(d, plan.needle_tokens, plan.excerpt) for d in documents}
-            discovered = client.drive(talks)
-        talks = {d.id: _all_types(d, kinds, plan, model, made[d.id]) for d in documents}
-        for result in (result for results in client.drive(talks).values() for result in results):
-            rejected.update(result.rejected)
-            calls += result.calls
-    generated = sum(map(len, made.values()))
+            questions = {
+                document.id: discover_types(document, plan.needle_tokens, plan.excerpt)
+                for document in documents
+            }
+            discovered = client.drive(questions)
+        conversations = {
+            document.id: _all_types(document, types, plan, model, needles[document.id])
+            for document in documents
+        }
+        for results in client.drive(conversations).values():
+            for result in results:
+                rejected.update(result.rejected)
+                calls += result.calls
+    generated = sum(len(members) for members in needles.values())
     for document in documents:
-        _filled(document, kinds, plan, made[document.id])
-    needles = [needle for document in documents for needle in made[document.id]]
-    infusions = {document.id: infused(document, made[document.id], plan) for document in documents}
-    used = sum(len(infusion.needles) for infusion in infusions.values())
-    report = {
-        "plan": plan.made_json(),
-        "generator": model if client is not None else TEMPLATES,
-        "needles": {
-            "wanted": len(documents) * len(kinds) * plan.per_type,
-            "generated": generated,
-            "from_templates": len(needles) - generated,
-            "rejected": dict(sorted(rejected.items())),
-            "calls": calls,
-            "infused": used,
-        },
-        "share": {doc: infusion.share for doc, infusion in infusions.items()},
-        "types": discovered,
+        needles[document.id] += template_needles_for(document, types, plan, needles[document.id])
+    infusions = {
+        document.id: infused(document, needles[document.id], plan) for document in documents
     }
-    return Corpus(list(documents), needles, infusions, report)
+    all_needles = [needle for document in documents for needle in needles[document.id]]
+    counts = {
+        "wanted": len(documents) * len(types) * plan.per_type,
+        "generated": generated,
+        "from_templates": len(all_needles) - generated,
+        "rejected": dict(sorted(rejected.items())),
+        "calls": calls,
+    }
+    generator = model if client is not None else TEMPLATES
+    report = _report(plan, generator, counts, infusions, discovered)
+    return Corpus(list(documents), all_needles, infusions, report)
 
 
 def corpus_from_needles(
@@ -115,50 +116,75 @@ def corpus_from_needles(
     Raises:
         UserError: a needle belongs to no document or is not valid, or the share cannot be reached.
     """
-    before: dict[str, list[Needle]] = {document.id: [] for document in documents}
+    accepted: dict[str, list[Needle]] = {document.id: [] for document in documents}
     texts = {document.id: document.text for document in documents}
     for needle in needles:
         if needle.doc not in texts:
             raise UserError(
                 f"needle {needle.id!r} belongs to {needle.doc!r}, which is none of the documents"
             )
-        if reason := problem(needle, texts[needle.doc], before[needle.doc], plan):
+        reason = problem(needle, texts[needle.doc], accepted[needle.doc], plan)
+        if reason is not None:
             raise UserError(f"needle {needle.id!r} cannot be used: {reason}")
-        before[needle.doc].append(needle)
-    infusions = {d.id: infused(d, before[d.id], plan) for d in documents}
-    used = sum(len(infusion.needles) for infusion in infusions.values())
-    report = {
-        "plan": plan.made_json(),
-        "generator": "file",
-        "needles": {"given": len(needles), "infused": used},
-        "share": {doc: infusion.share for doc, infusion in infusions.items()},
-        "types": {},
+        accepted[needle.doc].append(needle)
+    infusions = {
+        document.id: infused(document, accepted[document.id], plan) for document in documents
     }
+    report = _report(plan, "file", {"given": len(needles)}, infusions, {})
     return Corpus(list(documents), list(needles), infusions, report)
 
 
 def infused(document: Document, needles: Sequence[Needle], plan: Plan) -> Infusion:
     """Infuse needles into one document."""
-    pairs = [(needle.id, needle.paragraph) for needle in needles]
-    return infuse(document, pairs, plan.seed, plan.target, plan.minimum, plan.maximum)
+    return infuse(document, [(needle.id, needle.paragraph) for needle in needles], plan)
+
+
+def _report(
+    plan: Plan,
+    generator: str,
+    counts: Mapping[str, Any],
+    infusions: Mapping[str, Infusion],
+    discovered: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the content of ``corpus.json``.
+
+    Args:
+        counts: where the needles came from.
+        discovered: types of the schema discovery by document.
+    """
+    infused_needles = sum(len(infusion.needles) for infusion in infusions.values())
+    return {
+        "plan": plan.made_json(),
+        "generator": generator,
+        "needles": {**counts, "infused": infused_needles},
+        "share": {doc: infusion.share for doc, infusion in infusions.items()},
+        "types": discovered,
+    }
 
 
 def _all_types(
-    document: Document, kinds: Sequence[EntityType], plan: Plan, model: str, made: list[Needle]
+    document: Document, types: Sequence[EntityType], plan: Plan, model: str, taken: list[Needle]
 ) -> Generator[Request, Answer, list[Made]]:
     """Ask for one type after the other, so that names are not invented twice."""
     results = []
-    for kind in kinds:
-        results.append((yield from make_needles(document, kind, plan, model, made)))  # noqa: PERF401
+    for entity_type in types:
+        result = yield from make_needles(document, entity_type, plan, model, taken)
+        results.append(result)
     return results
 
 
-def _filled(
-    document: Document, kinds: Sequence[EntityType], plan: Plan, made: list[Needle]
+def template_needles_for(
+    document: Document, types: Sequence[EntityType], plan: Plan, taken: Sequence[Needle]
 ) -> list[Needle]:
-    """Add needles of templates to ``made`` until there are enough of each type."""
-    for kind in (kind.name for kind in kinds):
-        missing = plan.per_type - sum(needle.type == kind for needle in made)
+    """Return needles of templates for those that a document lacks of each type.
+
+    Args:
+        taken: the needles that the document has.
+    """
+    needles: list[Needle] = []
+    for entity_type in types:
+        others = [*taken, *needles]
+        missing = plan.per_type - sum(needle.type == entity_type.name for needle in others)
         if missing > 0:
-            made += template_needles(document, kind, missing, plan, made)
-    return made
+            needles += template_needles(document, entity_type.name, missing, plan, others)
+    return needles

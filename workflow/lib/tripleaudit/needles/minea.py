@@ -6,7 +6,7 @@ The criteria (section 5.2.3 and appendix B3), compared exactly after
 - ``n``: an entity's name equals the needle's name.
 - ``ns``: the needle's name is a substring of the serialised extraction.
 - ``k(t)``: an entity shares at least the share ``t`` of the needle's keywords.
-- ``llm``: a model points at the entity that is the needle (:func:`.extracting.judge`).
+- ``llm``: a model points at the entity that is the needle (:func:`.extracting.ask_judge`).
 
 Every needle is looked for by itself, as in the paper: where the keywords of two needles overlap, a
 missed needle is credited with what was extracted about the other one. Needles of a document that
@@ -32,7 +32,6 @@ from tripleaudit.needles.entities import SEPARATOR, Entity, normalise
 from tripleaudit.needles.needle import Needle
 from tripleaudit.scoring.bootstrap import FEWEST
 
-THRESHOLDS = (0.5, 0.6, 0.7)
 RESAMPLES = 500  # of the needles of a type
 Bounds = tuple[float | None, float | None]
 
@@ -71,17 +70,21 @@ def type_scores(rows: Iterable[Mapping], criteria: Sequence[str]) -> dict[str, T
     by_type: dict[str, list[Mapping]] = {}
     for row in rows:
         by_type.setdefault(row["type"], []).append(row)
-    return {kind: _type_score(kind, members, criteria) for kind, members in by_type.items()}
+    return {name: _type_score(name, members, criteria) for name, members in by_type.items()}
 
 
-def _type_score(kind: str, rows: Sequence[Mapping], criteria: Sequence[str]) -> TypeScore:
+def _type_score(name: str, rows: Sequence[Mapping], criteria: Sequence[str]) -> TypeScore:
     verdicts = np.array(
-        [[bool(row[criterion]) for criterion in criteria] for row in rows], dtype=float
+        [[bool(row[criterion]) for criterion in criteria] for row in rows]
     )  # [N, C]
-    found = verdicts.sum(axis=0).astype(int)
-    found_any = int(verdicts.any(axis=1).sum())
-    by_criterion = {criterion: int(count) for criterion, count in zip(criteria, found, strict=True)}
-    return TypeScore(kind, len(rows), by_criterion, found_any, _blind(verdicts))
+    hits = verdicts.sum(axis=0)
+    return TypeScore(
+        type=name,
+        needles=len(rows),
+        found={criterion: int(count) for criterion, count in zip(criteria, hits, strict=True)},
+        found_any=int(verdicts.any(axis=1).sum()),
+        found_blind=_blind(verdicts.astype(float)),
+    )
 
 
 def overall(scores: Iterable[TypeScore]) -> tuple[float, float, int]:
@@ -115,41 +118,42 @@ def minea_interval(scores: Iterable[TypeScore]) -> Bounds:
 
 
 def rate_rows(
-    stratum: str, scores: Sequence[TypeScore], found: Mapping[str, int]
+    stratum: str, scores: Sequence[TypeScore], hits: Mapping[str, int]
 ) -> Iterator[tuple[str, str, str, float, float | None, float | None]]:
     """Yield ``(stratum, matching, metric, value, low, high)`` of criteria and MINEA by type.
 
     Args:
-        found: by criterion, also such that do not enter MINEA.
+        hits: needles found, by criterion, also by such that do not enter MINEA.
     """
     best, found_any, needles = overall(scores)
     yield stratum, "", "needles", needles, None, None
-    for criterion, hits in found.items():
-        yield stratum, criterion, "found", hits, None, None
-        yield stratum, criterion, "rate", hits / needles, *share_bounds(hits, needles)
+    for criterion, count in hits.items():
+        yield stratum, criterion, "found", count, None, None
+        yield stratum, criterion, "rate", count / needles, *share_bounds(count, needles)
     yield stratum, "max", "found", best, None, None
     yield stratum, "max", "minea", best / needles, *minea_interval(scores)
     yield stratum, "any", "minea_any", found_any / needles, *share_bounds(found_any, needles)
 
 
-def _blind(found: np.ndarray) -> float:
+def _blind(verdicts: np.ndarray) -> float:
     """Return found needles of a type, judged by the best criterion of other resamples.
 
     Args:
-        found: ``[N, C]``, 1 where criterion c finds needle n. Criteria that are equally good weigh
+        verdicts: ``[N, C]``, 1 where criterion c finds needle n. Criteria that are equally good weigh
             the same; a needle that no resample leaves out takes the mean of all of them.
     """
-    needles = len(found)
+    needles = len(verdicts)
     drawn = np.random.default_rng(0).multinomial(
         needles, np.full(needles, 1 / needles), size=RESAMPLES
     )  # [R, N]
-    hits = drawn @ found  # [R, C]
+    hits = drawn @ verdicts  # [R, C]
     best = hits == hits.max(axis=1, keepdims=True)
-    rates = (best / best.sum(axis=1, keepdims=True)) @ found.T  # [R, N]
+    weights = best / best.sum(axis=1, keepdims=True)  # [R, C]
+    rates = weights @ verdicts.T  # [R, N]
     left_out = drawn == 0
     times = left_out.sum(axis=0)
     mean_rates = (rates * left_out).sum(axis=0) / np.maximum(times, 1)  # [N]
-    return float(np.where(times > 0, mean_rates, found.mean(axis=1)).sum())
+    return float(np.where(times > 0, mean_rates, verdicts.mean(axis=1)).sum())
 
 
 def wilson(found: float, total: int, z: float = 1.959963984540054) -> tuple[float, float]:
@@ -203,20 +207,18 @@ def by_part(old: Sequence[Entity], new: Sequence[Entity], parts: int) -> list[di
     return rows
 
 
-CANDIDATES = 30  # most entities that a judge is shown, before those of the needle's own piece
 EPSILON = 1e-9  # 0.6 * 5 keywords must not fail on the last bit
 
 
 def rated(
-    matches: Iterable[Mapping[str, Any]], thresholds: Sequence[float] = THRESHOLDS
+    matches: Iterable[Mapping[str, Any]], thresholds: Sequence[float]
 ) -> list[dict[str, Any]]:
     """Return the rows of the criteria table of :meth:`Index.matches` with thresholds applied."""
     rows = []
     for match in matches:
-        found = {
-            f"k{threshold:g}": match["k_ratio"] >= threshold - EPSILON for threshold in thresholds
-        }
-        rows.append({**match, **found, "k_ratio": round(match["k_ratio"], 6)})
+        share = match["k_ratio"]
+        criteria = {f"k{threshold:g}": share >= threshold - EPSILON for threshold in thresholds}
+        rows.append({**match, **criteria, "k_ratio": round(share, 6)})
     return rows
 
 
@@ -299,9 +301,7 @@ class Index:
         best = self.entities[int(shares.argmax())]
         return float(shares.max()), best.index
 
-    def candidates(
-        self, needle: Needle, piece: int | None, limit: int = CANDIDATES
-    ) -> list[Entity]:
+    def candidates(self, needle: Needle, piece: int | None, limit: int) -> list[Entity]:
         """Return the entities that a judge should see, in order of extraction.
 
         Those that share a word with the needle's name or keywords, at most ``limit`` of them with
@@ -310,9 +310,8 @@ class Index:
         words = set(normalise(" ".join([needle.name, *needle.keywords]), casefold=True).split())
         shared = [len(words & tokens) for tokens in self._tokens]
         similar = [position for position, count in enumerate(shared) if count]
-        similar.sort(
-            key=lambda position: -shared[position]
-        )  # stable: of equally many words, the first ones
+        # stable: of equally many words, the first ones
+        similar.sort(key=lambda position: -shared[position])
         chosen = set(similar[:limit])
         if piece is not None:
             chosen |= {

@@ -11,12 +11,6 @@ from pydantic import AfterValidator
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.fields import CLOSED, Text, read_rows
 
-KEYWORDS = (
-    6  # as many as the paper's toy example has; equal for all needles, so that k(t) means the same
-)
-WORDS = (40, 120)  # bounds of a needle's paragraph, in words
-OVERLAP = 0.5  # at the least threshold of k(t), one needle's keywords would stand for the other
-
 
 def one_paragraph(text: str) -> str:
     """Return ``text`` on one line: blank lines inside a needle would make two paragraphs of it."""

@@ -8,9 +8,10 @@ from tripleaudit.llm.reading import STATUSES
 from tripleaudit.llm.units import Unit, paragraphs, pieces, split_evenly
 from tripleaudit.needles.infused import Corpus
 from tripleaudit.needles.minea import share_bounds
-from tripleaudit.needles.plan import Plan
+from tripleaudit.needles.plan import PARTS, Plan
 
-ENRICHED, UNTOUCHED, PARTS = "enriched", "untouched", "parts"
+ENRICHED, UNTOUCHED = "enriched", "untouched"  # variants of a document, besides PARTS
+REPETITION = "repetition"  # stage in which a part is shown once more
 Counters = Callable[[], TokenCounter]
 
 
@@ -79,8 +80,9 @@ def failed_pieces(calls: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, in
 
     The result is incomplete there.
     """
-    statuses: dict[tuple[str, str, int], set[str]] = {}
+    usable: dict[tuple[str, str, int], bool] = {}
     for call in calls:
-        key = (call["stage"], call["doc"], call["piece"])
-        statuses.setdefault(key, set()).add(call["status"])
-    return [key for key, values in statuses.items() if values <= {"failed", "refused"}]
+        piece = (call["stage"], call["doc"], call["piece"])
+        is_read = call["status"] not in ("failed", "refused")
+        usable[piece] = usable.get(piece, False) or is_read
+    return [piece for piece, is_read in usable.items() if not is_read]

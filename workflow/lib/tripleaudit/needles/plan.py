@@ -1,4 +1,4 @@
-"""What a MINEA study is made of: the settings that decide its result, checked at once."""
+"""Settings that decide the result of a MINEA study."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
@@ -7,12 +7,10 @@ from pydantic import Field
 
 from tripleaudit.core.fields import AsTuple, Count, Number, Section, Seed, Unique
 from tripleaudit.llm.conversation import Limits
-from tripleaudit.needles.infusion import MAXIMUM, MINIMUM, TARGET
-from tripleaudit.needles.minea import CANDIDATES, THRESHOLDS
-from tripleaudit.needles.needle import KEYWORDS, OVERLAP, WORDS
 from tripleaudit.needles.schema import Schema, load_schema
 
 TEMPLATES = "templates"
+PARTS = "parts"  # variant of a document: divided for the length experiment
 RATING = ("thresholds",)  # settings of what follows the extraction
 
 
@@ -29,22 +27,22 @@ class NeedleSettings(Section):
     """Types of the needles, also such that are not in the schema; null takes the extracted ones."""
     per_type: Number = 3
     """Needles of each type that are made for each document."""
-    keywords: Number = KEYWORDS
+    keywords: Number = 6  # of the paper's toy example; equal for all, so that k(t) means the same
     """Keywords of a needle."""
-    words: Annotated[tuple[Number, Number], AsTuple] = WORDS
+    words: Annotated[tuple[Number, Number], AsTuple] = (40, 120)
     """Least and greatest number of words of a needle."""
-    overlap: Annotated[float, Field(gt=0, le=1)] = OVERLAP
+    overlap: Annotated[float, Field(gt=0, le=1)] = 0.5  # the least threshold of k(t)
     """Share of common keywords at which two needles of a document could be taken for one another; the later one is
     refused."""
     refills: Count = 3
     """How often needles that were not valid are generated again."""
     needle_tokens: Number = 2000
     """Most tokens of an answer with needles or types."""
-    target: Annotated[float, Field(gt=0, lt=1)] = TARGET
+    target: Annotated[float, Field(gt=0, lt=1)] = 0.20  # this project's choice
     """Share of the enriched text that needles fill."""
-    minimum: Annotated[float, Field(gt=0, lt=1)] = MINIMUM
+    minimum: Annotated[float, Field(gt=0, lt=1)] = 0.10
     """Least share of the needles."""
-    maximum: Annotated[float, Field(gt=0, lt=1)] = MAXIMUM
+    maximum: Annotated[float, Field(gt=0, lt=1)] = 0.30
     """Greatest share of the needles."""
     seed: Seed = 0
     """Seed of needles and positions."""
@@ -62,7 +60,7 @@ class NeedleSettings(Section):
     """Parts of the length experiment (lost-in-the-middle); 0 leaves it out."""
     part_iterations: Count = 0
     """Follow-up calls in the length experiment."""
-    candidates: Number = CANDIDATES
+    candidates: Number = 30
     """Extracted entities that the judge sees."""
     judge_tokens: Number = 60
     """Most tokens of a judge's answer."""
@@ -72,7 +70,7 @@ class NeedleSettings(Section):
     """Ask which Schema.org types fit each document; the answer is kept with the needles."""
     thresholds: Annotated[
         tuple[Annotated[float, Field(gt=0, le=1)], ...], Field(min_length=1), Unique, AsTuple
-    ] = THRESHOLDS
+    ] = (0.5, 0.6, 0.7)
     """Shares of keywords for the criteria k."""
 
     def contradictions(self) -> Iterator[str]:
@@ -86,7 +84,7 @@ class NeedleSettings(Section):
             yield f"words: expected the least number first, got {list(self.words)}"
 
     def load_schema(self) -> Schema:
-        """The types to extract.
+        """Return the types to extract.
 
         Raises:
             UserError: the schema cannot be read or lacks a type.
@@ -119,28 +117,21 @@ class Plan(NeedleSettings):
         Raises:
             UserError: an unknown key or an unusable value.
         """
-        given = values if values.get("context") is not None else {**values, "context": context}
-        return cls.checked(given, "needles")
-
-    def to_json(self) -> dict[str, Any]:
-        """The plan as a JSON object, all settings named."""
-        return self.full()
+        if values.get("context") is None:
+            values = {**values, "context": context}
+        return cls.checked(values, "needles")
 
     def made_json(self) -> dict[str, Any]:
-        """What of :meth:`to_json` decides needles and extraction."""
-        return {name: value for name, value in self.to_json().items() if name not in RATING}
+        """Return the settings that decide needles and extraction."""
+        return {name: value for name, value in self.full().items() if name not in RATING}
 
-    @property
-    def limits(self) -> Limits:
-        """Calls and context of the extraction."""
-        return Limits(self.iterations, self.context, self.reserve)
+    def limits_of(self, variant: str) -> Limits:
+        """Return calls and context of the extraction of a variant of the documents."""
+        iterations = self.part_iterations if variant == PARTS else self.iterations
+        return Limits(iterations, self.context, self.reserve)
 
     @property
     def criteria(self) -> tuple[str, ...]:
         """The criteria that enter MINEA: without a judge, ``llm`` does not."""
-        return (
-            "n",
-            "ns",
-            *(f"k{threshold:g}" for threshold in self.thresholds),
-            *(("llm",) if self.judge else ()),
-        )
+        by_keywords = [f"k{threshold:g}" for threshold in self.thresholds]
+        return ("n", "ns", *by_keywords, *(["llm"] if self.judge else []))

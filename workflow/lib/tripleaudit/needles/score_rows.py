@@ -22,13 +22,11 @@ from tripleaudit.needles.plan import TEMPLATES, Plan
 from tripleaudit.needles.schema import Schema
 from tripleaudit.scoring.scores import Score, keys_of, sidecar_of, software, write_scores
 
-NEEDLES, FALSE, ITERATIONS, PARTS, CALLS = (
-    "needles",
-    "needles-untouched",
-    "iterations",
-    "parts",
-    "calls",
-)
+NEEDLES = "needles"
+FALSE = "needles-untouched"
+ITERATIONS = "iterations"
+PARTS = "parts"
+CALLS = "calls"
 ORIGINS = "origins"
 
 
@@ -47,13 +45,12 @@ def write_model_scores(
         corpus, result: folders of the documents with needles and of what the model extracted.
         study, name, model: what study, documents and model are called in the scores.
     """
-    stored, own = Result.load(result), Plan.from_mapping(plan)
+    stored = Result.load(result)
+    settings = Plan.from_mapping(plan)
     keys = {"study": study, "corpus": name, "extractor": model}
-    write_scores(out, score_result(Corpus.load(corpus), stored, own, keys))
-    write_json(
-        sidecar_of(out),
-        {"settings": own.to_json(), "report": stored.report, "software": software()},
-    )
+    write_scores(out, score_result(Corpus.load(corpus), stored, settings, keys))
+    sidecar = {"settings": settings.full(), "report": stored.report, "software": software()}
+    write_json(sidecar_of(out), sidecar)
 
 
 def score_result(
@@ -66,9 +63,9 @@ def score_result(
     """
     schema = plan.load_schema()
 
-    def rows(protocol: str, found: Iterator[tuple]) -> list[Score]:
-        own = keys_of({**keys, "seed": plan.seed, "protocol": protocol})
-        return [Score(own, *row) for row in found]
+    def rows(protocol: str, values: Iterator[tuple]) -> list[Score]:
+        identity = keys_of({**keys, "seed": plan.seed, "protocol": protocol})
+        return [Score(identity, *row) for row in values]
 
     return [
         *rows(NEEDLES, minea_rows(stored.matches, plan.criteria, schema)),
@@ -93,33 +90,41 @@ def minea_rows(
     scores = type_scores(criteria, names)
     if not scores:
         return
-    strata = {kind: [score] for kind, score in scores.items()}
-    for group, members in schema.groups.items():
-        strata[f"group:{group}"] = [scores[kind] for kind in members if kind in scores]
+    strata = {name: [score] for name, score in scores.items()}
+    for group, types in schema.groups.items():
+        strata[f"group:{group}"] = [scores[name] for name in types if name in scores]
     strata["all"] = list(scores.values())
     for stratum, members in strata.items():
         if members:
-            found = {name: sum(score.found[name] for score in members) for name in names}
-            yield from rate_rows(stratum, members, found)
+            hits = {name: sum(score.found[name] for score in members) for name in names}
+            yield from rate_rows(stratum, members, hits)
 
 
 def _judge_rows(report: Mapping[str, Any]) -> Iterator[tuple[str, str, str, float, None, None]]:
     """Yield how many needles the judge was asked about, and how many answers were unreadable."""
     for metric in ("judge_questions", "judge_unreadable"):
-        if report.get(metric):
-            yield "all", "llm", metric, report[metric], None, None
+        count = report.get(metric)
+        if count:
+            yield "all", "llm", metric, count, None, None
 
 
 def _displaced(entities: Sequence[Entity], plan: Plan) -> Iterator[tuple]:
     """Return the share of names in untouched documents that needles displaced."""
-    names: dict[str, set[tuple[str, str]]] = {ENRICHED: set(), UNTOUCHED: set()}
-    for entity in entities:
-        if entity.name and entity.variant in names:
-            names[entity.variant].add((entity.doc, normalise(entity.name)))
-    total = len(names[UNTOUCHED])
-    displaced = len(names[UNTOUCHED] - names[ENRICHED])
-    if plan.untouched and total:
-        yield "all", "n", "displaced", displaced / total, *share_bounds(displaced, total)
+    names = _names_of_variant(entities, UNTOUCHED)
+    if not plan.untouched or not names:
+        return
+    displaced = len(names - _names_of_variant(entities, ENRICHED))
+    bounds = share_bounds(displaced, len(names))
+    yield "all", "n", "displaced", displaced / len(names), *bounds
+
+
+def _names_of_variant(entities: Sequence[Entity], variant: str) -> set[tuple[str, str]]:
+    """Return ``(document, name)`` of the entities of a variant."""
+    return {
+        (entity.doc, normalise(entity.name))
+        for entity in entities
+        if entity.variant == variant and entity.name
+    }
 
 
 def _origins(report: Mapping[str, Any]) -> Iterator[tuple[str, str, str, float, None, None]]:

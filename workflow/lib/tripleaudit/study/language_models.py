@@ -68,12 +68,16 @@ class LanguageModels:
         return settings.identity(self.section, dataset, system)
 
     def sampling(self, *endpoints: str | None) -> list[dict[str, Any]]:
-        """Return the settings of endpoints that affect answers, without those of the transport."""
-        fields = ("model", "temperature", "seed", "top_p", "extra", "context")
+        """Return the settings of endpoints that affect the answers of threads.
+
+        Their requests carry limits of their own, and new threads begin at the context's end.
+        """
         sampling = []
         for name in filter(None, endpoints):
-            endpoint = settings.endpoint(self.section, name)
-            sampling.append({field: getattr(endpoint, field) for field in fields})
+            values = settings.answering(self.section, name)
+            del values["max_tokens"]
+            context = settings.endpoint(self.section, name).context
+            sampling.append({**values, "context": context})
         return sampling
 
     def texts(self, wildcards: Any) -> str:

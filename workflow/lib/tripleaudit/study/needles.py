@@ -6,7 +6,7 @@ from typing import Any
 
 from tripleaudit.core.arguments import options_of
 from tripleaudit.needles.haystack import document_files
-from tripleaudit.needles.plan import RATING, NeedleSettings
+from tripleaudit.needles.plan import NeedleSettings, Plan
 from tripleaudit.study.config.needles import SAME_MODEL, Needles
 from tripleaudit.study.language_models import LanguageModels
 from tripleaudit.study.paths import StudyPaths
@@ -41,22 +41,22 @@ class NeedleStudies:
         return self.document_files(self.config.documents, self.config.max_documents)
 
     @cached_property
-    def plan_json(self) -> str:
-        """Return the settings that affect needles, extraction and scores, as canonical JSON.
-
-        The command reads them as a :class:`tripleaudit.needles.plan.Plan`.
-        """
+    def plan(self) -> Plan:
+        """Return the settings that affect needles, extraction and scores."""
         keys = {field.alias or name for name, field in NeedleSettings.model_fields.items()}
         settings = {key: value for key, value in self.section.items() if key in keys}
         settings["judge"] = self.config.judge is not None
-        return json.dumps(settings, sort_keys=True)
+        return Plan.from_mapping(settings)
+
+    @cached_property
+    def plan_json(self) -> str:
+        """Return :attr:`plan` as canonical JSON."""
+        return json.dumps(self.plan.full(), sort_keys=True)
 
     @cached_property
     def made_json(self) -> str:
-        """The settings of :attr:`plan_json` that affect needles and extraction, not their rating."""
-        settings = json.loads(self.plan_json)
-        making = {key: value for key, value in settings.items() if key not in RATING}
-        return json.dumps(making, sort_keys=True)
+        """Return the settings of the plan that affect needles and extraction, not their rating."""
+        return json.dumps(self.plan.made_json(), sort_keys=True)
 
     def judge_of(self, model: str) -> str | None:
         """Return the endpoint that judges a model's extractions; None if there is no judge."""

@@ -265,12 +265,12 @@ def _needles(study: Study, clients: Clients) -> Found:
     if not needles.models:
         return
     documents = read_documents(needles.documents(), config.max_chars, config.max_documents)
-    values = json.loads(needles.plan_json)
+    values = needles.plan.full()
     made = study.paths.results.needle_corpus_file.format(name="corpus.json")
     corpus = Corpus.load(Path(made).parent) if isfile(made) else None
     if corpus is None and config.needle_file:
         corpus = corpus_from_needles(
-            documents, load_needles(shipped(config.needle_file)), Plan.from_mapping(values)
+            documents, load_needles(shipped(config.needle_file)), needles.plan
         )
     generator = config.generator if corpus is None else None
     for number, lm in enumerate(needles.models):

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.llm import section as settings
-from tripleaudit.llm.capabilities import closed, strict_problem
+from tripleaudit.llm.capabilities import strict_problem
 from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.study.config.generative import Extraction
 from tripleaudit.study.corpora import Corpora
@@ -52,7 +52,7 @@ class GenerativeChecks:
             strict = (
                 server is not None and server.structured == "json_schema" and schema is not None
             )
-            if strict and (problem := strict_problem(closed(schema))):
+            if strict and (problem := strict_problem(schema)):
                 why = f"endpoint '{system.endpoint}' asks for json_schema; auto does without"
                 yield f"{where}/prompt: {problem} ({why})"
 

@@ -11,10 +11,9 @@ from tripleaudit.core.fields import (
     Number,
     Section,
     Seed,
-    Temperature,
     Text,
 )
-from tripleaudit.llm.endpoint import Endpoint
+from tripleaudit.llm.endpoint import Endpoint, Sampling
 
 
 class Texts(Section):
@@ -37,12 +36,7 @@ class Texts(Section):
     blanks, camel case split."""
 
 
-class Extraction(Section):
-    """A language model that extracts triples for GREScores, and its texts.
-
-    Rows of F1 are `systems`.
-    """
-
+class _Task(Section):
     endpoint: str
     """An endpoint by name."""
     setting: Literal["closed", "semi-open", "open"] = "open"
@@ -63,12 +57,13 @@ class Extraction(Section):
     """Seed of the draw of examples."""
     reask: bool = True
     """Query once more where an answer cannot be read."""
-    max_tokens: Number | None = None
-    """Instead of the endpoint's."""
-    temperature: Temperature | None = None
-    """Instead of the endpoint's."""
-    seed: int | None = None
-    """Instead of the endpoint's."""
+
+
+class Extraction(Sampling, _Task):
+    """A language model that extracts triples for GREScores, and its texts.
+
+    Rows of F1 are `systems`.
+    """
 
 
 class Generative(Section):
