@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
@@ -99,31 +99,46 @@ def evaluate(inputs: Inputs, settings: Settings) -> Result:
         text: list(rows) if official else clean(rows)[0] for text, rows in system.texts.items()
     }
     mean = partial(mean_score, resamples=settings.resamples, seed=settings.seed)
-    found: dict[str, Score | None] = {
-        name: mean(values) for name, values in _values(inputs, settings, system, triples)
-    }
+    scores: dict[str, Score | None] = {}
+    for name, values in _values(inputs, settings, system, triples):
+        scores[name] = mean(values)
     if inputs.verdicts is not None:
-        found |= _read_shares("fs", readable_verdicts(system, inputs.verdicts), mean)
-        if not official:  # the other reading of a text without triples
-            empty = [0.0 for rows in triples.values() if not rows]
-            judged = factualness(system, inputs.verdicts, official).values()
-            found |= {"fs_empty_0": mean([*judged, *empty])} if empty and judged else {}
+        scores |= _readable_share("fs", readable_verdicts(system, inputs.verdicts), mean)
+    if inputs.verdicts is not None and not official:
+        judged = factualness(system, inputs.verdicts, official).values()
+        empty_texts = [0.0 for rows in triples.values() if not rows]
+        if judged and empty_texts:  # the other reading of a text without triples
+            scores["fs_empty_0"] = mean([*judged, *empty_texts])
     if inputs.splits is not None:
-        found |= _read_shares("gs", granularity_coverage(system, inputs.splits), mean)
+        scores |= _readable_share("gs", granularity_coverage(system, inputs.splits), mean)
     if gold is not None:
-        # Both counting rules stand side by side; the plain names are those of the mode.
-        rules = {"official": (inputs.system, True), "micro": (system, False)}
-        for rule, (answers, published) in rules.items():
-            prefix = "" if published == official else f"{rule}_"
-            matched = hard_match(answers, gold, published, settings.resamples, settings.seed)
-            found |= {prefix + name: score for name, score in matched.items()}
-    if system.status:  # answers that could not be read to their end, and refused ones
-        states = system.status.values()
-        found["parse_failures"] = mean(float(state in FAILED) for state in states)
-        found["refusals"] = mean(float(state == "refused") for state in states)
-    scores = {name: score for name, score in found.items() if score is not None}
-    _warn_of_gaps(inputs, scores, {text: len(rows) for text, rows in triples.items()})
-    return Result(scores, _record(inputs, settings, system, scores))
+        scores |= _both_hard_matches(inputs.system, system, gold, settings)
+    if system.status:
+        states = list(system.status.values())
+        scores["parse_failures"] = mean(float(state in FAILED) for state in states)
+        scores["refusals"] = mean(float(state == "refused") for state in states)
+    measured = {name: score for name, score in scores.items() if score is not None}
+    _warn_of_gaps(inputs, measured, {text: len(rows) for text, rows in triples.items()})
+    return Result(measured, _record(inputs, settings, system, measured))
+
+
+def _both_hard_matches(
+    answers: System, on_gold: System, gold: System, settings: Settings
+) -> dict[str, Score]:
+    """Return hard matching by both counting rules; the mode's own rule has the plain names.
+
+    Args:
+        answers: the system as it was read, which the official rule counts.
+        on_gold: the system on the texts of the data set.
+    """
+    scores = {}
+    for rule, system in (("official", answers), ("micro", on_gold)):
+        is_official = rule == "official"
+        prefix = "" if is_official == settings.official else f"{rule}_"
+        matched = hard_match(system, gold, is_official, settings.resamples, settings.seed)
+        for name, score in matched.items():
+            scores[f"{prefix}{name}"] = score
+    return scores
 
 
 def _values(
@@ -134,14 +149,10 @@ def _values(
     Args:
         triples: of each text; in the default mode without malformed ones.
     """
-    official, gold, elements, matching = (
-        settings.official,
-        inputs.gold,
-        inputs.elements,
-        settings.matching,
-    )
-    tokens = map(mean_tokens, triples.values())
-    yield "ntri", map(len, triples.values())
+    official, matching = settings.official, settings.matching
+    gold, elements = inputs.gold, inputs.elements
+    tokens = [mean_tokens(rows) for rows in triples.values()]
+    yield "ntri", [len(rows) for rows in triples.values()]
     yield "ntok", [value or 0.0 for value in tokens if value is not None or official]
     yield "coverage", (float(bool(rows)) for rows in triples.values())
     if inputs.topics is not None:
@@ -178,33 +189,37 @@ def _on_gold(system: System, gold: System, official: bool) -> System:
         len(missing),
         len(gold.texts),
     )
-    return system.restricted(
-        [*gold.texts, *(text for text in system.texts if text not in gold.texts)]
-    )
+    further_texts = [text for text in system.texts if text not in gold.texts]
+    return system.restricted([*gold.texts, *further_texts])
 
 
-def _read_shares(metric: str, shares: Mapping[str, float], mean) -> dict[str, Score | None]:
-    """Return the share of a judge's answers that could be read, where some could not."""
-    return (
-        {f"{metric}_coverage": mean(shares.values())}
-        if any(share < 1 for share in shares.values())
-        else {}
-    )
+def _readable_share(
+    metric: str, shares: Mapping[str, float], mean: Callable[[Iterable[float]], Score | None]
+) -> dict[str, Score | None]:
+    """Return the share of a judge's answers that could be read, if some could not."""
+    if all(share == 1 for share in shares.values()):
+        return {}
+    return {f"{metric}_coverage": mean(shares.values())}
 
 
 def _warn_of_gaps(inputs: Inputs, scores: Mapping[str, Score], sizes: Mapping[str, int]) -> None:
-    """Say when stored judgements cover fewer texts than the system answers, or other ones."""
+    """Warn if stored judgements cover fewer texts than the system answers, or other texts.
+
+    Args:
+        sizes: number of triples by text.
+    """
     answered = sum(size > 0 for size in sizes.values())
     for name, details in (("fs", inputs.verdicts), ("gs", inputs.splits)):
         if details is None:
             continue
         foreign = sum(text not in sizes for text in details)
-        if foreign or (name in scores and scores[name].texts < answered):
+        scored = scores[name].texts if name in scores else 0
+        if foreign or (name in scores and scored < answered):
             log.warning(
                 "%s: %s rests on %d texts; %d have triples, %d judged texts are not among them",
                 inputs.system.source or "the system",
                 name.upper(),
-                scores[name].texts if name in scores else 0,
+                scored,
                 answered,
                 foreign,
             )
@@ -213,14 +228,14 @@ def _warn_of_gaps(inputs: Inputs, scores: Mapping[str, Score], sizes: Mapping[st
 def _record(
     inputs: Inputs, settings: Settings, system: System, scores: Mapping[str, Score]
 ) -> dict[str, Any]:
-    """Return every knob and count that a reader needs to interpret the scores."""
-    dropped = sum(clean(triples)[1] for triples in system.texts.values())
-    return {
+    """Return every setting and count that a reader needs to interpret the scores."""
+    cleaned = [clean(triples) for triples in system.texts.values()]
+    record = {
         "mode": settings.mode,
         "texts": len(system.texts),
-        "texts_without_triples": sum(not clean(triples)[0] for triples in system.texts.values()),
+        "texts_without_triples": sum(not triples for triples, _ in cleaned),
         "triples": sum(map(len, system.texts.values())),
-        "dropped_triples": dropped,
+        "dropped_triples": sum(dropped for _, dropped in cleaned),
         "tokenizer": TOKENIZER_VERSION,
         "matching": None if settings.matching is None else asdict(settings.matching),
         "embedder": None if inputs.elements is None else inputs.elements.encoder.name,
@@ -228,5 +243,7 @@ def _record(
         "official_join": settings.official,
         "bootstrap": {"resamples": settings.resamples, "seed": settings.seed},
         "scored_texts": {name: score.texts for name, score in scores.items()},
-        **({"statuses": dict(Counter(system.status.values()))} if system.status else {}),
     }
+    if system.status:
+        record["statuses"] = dict(Counter(system.status.values()))
+    return record

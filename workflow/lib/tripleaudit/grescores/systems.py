@@ -6,7 +6,8 @@ the official mode counts them, the default mode scores :func:`clean` ones. Gold 
 names that the published gold triples give them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,10 @@ _SHORT = {
     "original language of film or TV show": "original language",
 }
 _PREFIXES = ("/", "per:", "org:")  # of relations in Freebase and TACRED
-LOOKED_AT = 20  # triples; of fewer, the number of different parts says nothing
+_SENTENCE = re.compile(
+    r'\s*The relation between\s*"([^"]*)"\s*and\s*"([^"]*)"[^"]*"([^"]*)"[^"]*\Z'
+)
+MIN_TRIPLES = 20  # of fewer, the number of different parts says nothing
 
 
 def plain_relation(label: Any) -> Any:
@@ -91,9 +95,9 @@ def clean(triples: Iterable[Any]) -> tuple[list[StringTriple], int]:
     Numbers and booleans become strings; a triple without three parts, with a nested part or with an
     empty part is dropped. Verbatim repeats stay.
     """
-    parsed = [usable(triple) for triple in triples]
-    kept = [triple for triple in parsed if triple is not None]
-    return kept, len(parsed) - len(kept)
+    candidates = [usable(triple) for triple in triples]
+    kept = [triple for triple in candidates if triple is not None]
+    return kept, len(candidates) - len(kept)
 
 
 def usable(triple: Any) -> StringTriple | None:
@@ -167,9 +171,8 @@ def _read_lines(path: Path) -> System:
             or not isinstance(row.get("triples"), list)
         ):
             raise UserError(f"{where}: expected an object with 'text' and the list 'triples'")
-        found = texts.setdefault(row["text"], [])
-        for triple in row["triples"]:
-            found.append(_parts(triple, where))
+        triples = [_parts(triple, where) for triple in row["triples"]]
+        texts.setdefault(row["text"], []).extend(triples)
         state = row.get("status", row.get("parse_status"))
         if isinstance(state, str):
             status[row["text"]] = state
@@ -191,53 +194,72 @@ def _parts(triple: Any, where: str) -> list[Any]:
 
 
 def _in_sro(value: Mapping[str, list[Any]], order: str, path: Path) -> dict[str, list[list[Any]]]:
+    """Return the triples of each text as ``[subject, relation, object]``."""
     items = [item for triples in value.values() for item in triples]
-    if items and all(isinstance(item, str) for item in items):
-        return {
-            text: [_from_sentence(item, path) for item in triples]
-            for text, triples in value.items()
-        }
+    if not items:
+        return dict(value)
+    if all(isinstance(item, str) for item in items):
+        return _converted(value, lambda item: _from_sentence(item, path))
     for item in items:
         if not isinstance(item, list):
             raise UserError(f"{path}: expected every triple to be a list, got {item!r}")
-    if items and all(len(item) == 4 for item in items):
-        return {
-            text: [triple for item in triples if (triple := cdr_triple(item)) is not None]
-            for text, triples in value.items()
-        }
+    if all(len(item) == 4 for item in items):
+        return _converted(value, cdr_triple)
     if order == "sor" or (order == "auto" and _relation_is_last(items, path)):
-        return {
-            text: [
-                [item[0], plain_relation(item[2]), item[1]] for item in triples if len(item) == 3
-            ]
-            for text, triples in value.items()
-        }
+        return _converted(value, _from_sor)
     return dict(value)
 
 
+def _converted(
+    value: Mapping[str, list[Any]], convert: Callable[[Any], list[Any] | None]
+) -> dict[str, list[list[Any]]]:
+    """Return converted triples by text, without those that have no conversion."""
+    texts = {}
+    for text, items in value.items():
+        triples = [convert(item) for item in items]
+        texts[text] = [triple for triple in triples if triple is not None]
+    return texts
+
+
+def _from_sor(item: Sequence[Any]) -> list[Any] | None:
+    if len(item) != 3:
+        return None
+    subject, object_, relation = item
+    return [subject, plain_relation(relation), object_]
+
+
 def _relation_is_last(items: list[list[Any]], path: Path) -> bool:
-    if not items or not all(
+    """Return whether the relation comes last in lists of three.
+
+    Raises:
+        UserError: the last parts look like relations, but have no names of Freebase or TACRED.
+    """
+    are_triples = all(
         len(item) == 3 and all(isinstance(part, str) for part in item) for item in items
-    ):
+    )
+    if not are_triples:
         return False
-    second, last = ({item[position] for item in items} for position in (1, 2))
+    middle = {item[1] for item in items}
+    last = {item[2] for item in items}
     if all(name.startswith(_PREFIXES) for name in last):
         return True
-    if (
-        len(items) >= LOOKED_AT
-        and 2 * len(last) < len(second)
-        and not any(name.startswith(_PREFIXES) for name in second)
-    ):
+    are_few = 2 * len(last) < len(middle)
+    has_names_in_middle = any(name.startswith(_PREFIXES) for name in middle)
+    if len(items) >= MIN_TRIPLES and are_few and not has_names_in_middle:
         raise UserError(
-            f"{path}: the order of its triples is not clear, {len(last)} different last parts (such as "
-            f"{min(last)!r}) and {len(second)} in the middle; expected 'order: sro' if the relation is in the "
-            "middle, 'order: sor' if it comes last"
+            f"{path}: the order of its triples is not clear, {len(last)} different last parts "
+            f"(such as {min(last)!r}) and {len(middle)} in the middle; expected 'order: sro' if "
+            "the relation is in the middle, 'order: sor' if it comes last"
         )
     return False
 
 
 def _from_sentence(text: str, path: Path) -> list[str]:
-    parts = text.split('"')
-    if len(parts) == 7 and parts[0].strip() == "The relation between" and parts[2].strip() == "and":
-        return [parts[1], parts[5], parts[3]]
-    raise UserError(f'{path}: expected The relation between "A" and "B" is "r", got {text[:80]!r}')
+    """Return the triple of ``The relation between "A" and "B" is "r"``."""
+    match = _SENTENCE.match(text)
+    if match is None:
+        raise UserError(
+            f'{path}: expected The relation between "A" and "B" is "r", got {text[:80]!r}'
+        )
+    subject, object_, relation = match.groups()
+    return [subject, relation, object_]

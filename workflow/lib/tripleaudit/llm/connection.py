@@ -25,10 +25,8 @@ from tripleaudit.llm.endpoint import Endpoint, EndpointError, EndpointUnusable, 
 
 RETRIED_STATUSES = {408, 409, 425, 429}  # and all from 500 on
 REJECTED_STATUSES = {400, 413, 422}  # this request is not acceptable; others may be
-NO_MONEY_CODES = {
-    "insufficient_quota",
-    "billing_hard_limit_reached",
-}  # sent with 429, but waiting does not help
+NOTHING_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.UnsupportedProtocol)
+NO_MONEY_CODES = {"insufficient_quota", "billing_hard_limit_reached"}  # waiting does not help
 NO_MODEL_CODES = {"model_not_found", "invalid_model"}  # sent with 400 by some servers
 MODERATED = re.compile(r"flagged|moderation|content.?(filter|policy|management)", re.IGNORECASE)
 WAIT_HEADERS = ("retry-after-ms", "retry-after")
@@ -123,9 +121,9 @@ class MeteredClient(httpx2.AsyncClient):
             raise
         except Exception as error:
             problem = self.connection.clean(str(error) or type(error).__name__)
-            call.failure = (
-                problem if problem.startswith("no answer") else f"the connection failed ({problem})"
-            )
+            if not problem.startswith("no answer"):
+                problem = f"the connection failed ({problem})"
+            call.failure = problem
             self.connection.warn(call)
             raise
         if call.reply.payload is None:
@@ -148,11 +146,7 @@ class MeteredClient(httpx2.AsyncClient):
                 call.reached = True
                 body = await _read_body(response)
             reply = self.connection.interpret(response, body, call.rows)
-        except (
-            httpx2.ConnectError,
-            httpx2.ConnectTimeout,
-            httpx2.UnsupportedProtocol,
-        ):  # nothing was sent
+        except NOTHING_SENT:
             raise
         except (TimeoutError, httpx2.TimeoutException):
             call.reached = True
@@ -318,9 +312,8 @@ class Connection:
         """Return the error of a request whose attempts have all failed."""
         reply = call.reply
         if reply is None:
-            kind = (
-                EndpointError if call.reached else EndpointUnusable
-            )  # other requests would not get there either
+            # if nothing arrived, other requests would not arrive either
+            kind = EndpointError if call.reached else EndpointUnusable
             return kind(
                 f"{self.where} does not answer after {call.attempts} attempts: {call.failure}"
             )
@@ -419,11 +412,18 @@ def _with_ordered_rows(payload: Any, rows: str) -> dict[str, Any] | None:
 
     None if it has no rows.
     """
-    found = payload.get(rows) if isinstance(payload, dict) else None
-    if not isinstance(found, list) or not found or not all(isinstance(row, dict) for row in found):
+    items = payload.get(rows) if isinstance(payload, dict) else None
+    if not isinstance(items, list) or not items:
         return None
-    answer = json.loads(json.dumps(payload, ensure_ascii=False).encode("utf-8", "replace"))
-    answer[rows].sort(key=lambda row: row["index"] if isinstance(row.get("index"), int) else 0)
+    if not all(isinstance(item, dict) for item in items):
+        return None
+
+    def index(item: dict[str, Any]) -> int:
+        return item["index"] if isinstance(item.get("index"), int) else 0
+
+    text = json.dumps(payload, ensure_ascii=False)
+    answer = json.loads(text.encode("utf-8", "replace"))
+    answer[rows].sort(key=index)
     return answer
 
 
@@ -436,14 +436,10 @@ def _error_object(body: Any) -> dict[str, Any]:
 
 def _message_of(body: Any, text: str) -> str:
     """Return the server's message, on one line and shortened."""
-    if isinstance(body, dict):
-        inner = body.get("error", body)
-        body = (
-            inner.get("message", inner.get("detail", inner)) if isinstance(inner, dict) else inner
-        )
-    message = " ".join(str(body or text).split())
-    return (
-        message
-        if len(message) <= MAX_MESSAGE_CHARACTERS
-        else f"{message[:MAX_MESSAGE_CHARACTERS]}…"
-    )
+    content = body.get("error", body) if isinstance(body, dict) else body
+    if isinstance(content, dict):
+        content = content.get("message", content.get("detail", content))
+    message = " ".join(str(content or text).split())
+    if len(message) <= MAX_MESSAGE_CHARACTERS:
+        return message
+    return f"{message[:MAX_MESSAGE_CHARACTERS]}…"

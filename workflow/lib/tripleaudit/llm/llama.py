@@ -112,9 +112,9 @@ class LocalServer:
         if not self._url:
             self._end()
             self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - 400))
-            said = " ".join(self._log.read().decode("utf-8", "replace").split())
+            output = " ".join(self._log.read().decode("utf-8", "replace").split())
             raise UserError(
-                f"{self.gguf}: this model cannot be served: {said or 'the server said nothing'}"
+                f"{self.gguf}: this model cannot be served: {output or 'the server printed nothing'}"
             )
         log.info("local model %s is ready after %.1f s", self.gguf.stem, time.monotonic() - began)
         return self._url

@@ -122,6 +122,8 @@ def _is_count(value: Any, maximum: int) -> TypeGuard[int]:
 
 
 def _detail(counted: Mapping[str, Any], group: str, name: str, maximum: int) -> int:
+    """Return a count of a group of the usage, or of the usage itself; 0 without a usable one."""
     details = counted.get(group)
-    value = details.get(name) if isinstance(details, dict) else counted.get(name)
+    counts = details if isinstance(details, dict) else counted
+    value = counts.get(name)
     return value if _is_count(value, maximum) else 0

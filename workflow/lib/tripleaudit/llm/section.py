@@ -45,12 +45,11 @@ def endpoint(section: Mapping[str, Any], name: str) -> Endpoint:
     Raises:
         UserError: there is none of this name, or it cannot be used.
     """
-    known = section.get("endpoints") or {}
-    if name not in known:
-        raise UserError(
-            f"generative endpoint '{name}' is not defined; known: {', '.join(sorted(known)) or 'none'}"
-        )
-    return Endpoint.from_config(name, known[name])
+    defined = section.get("endpoints") or {}
+    if name not in defined:
+        names = ", ".join(sorted(defined)) or "none"
+        raise UserError(f"generative endpoint '{name}' is not defined; known: {names}")
+    return Endpoint.from_config(name, defined[name])
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,9 @@ class Store:
     """
 
     def __init__(self, folder: str | Path, study: str = "", budget: float | None = None) -> None:
-        self.folder, self.study, self.budget = Path(folder), study, budget
+        self.folder = Path(folder)
+        self.study = study
+        self.budget = budget
         self.path = self.folder / FILE_NAME
         self.owner = uuid.uuid4().hex[:12]
         self._owner_lock: FileLock | None = None
@@ -203,11 +205,11 @@ class Store:
                 "UPDATE spending SET lost = lost + ? WHERE study = ?", [difference, self.study]
             )
 
-    def save_capabilities(self, endpoint: str, known: Mapping[str, Any]) -> None:
+    def save_capabilities(self, endpoint: str, learned: Mapping[str, Any]) -> None:
         """Keep what was learned about an endpoint, for later jobs."""
         with self._transaction() as database:
             database.execute(
-                "INSERT OR REPLACE INTO capabilities VALUES (?, ?)", [endpoint, json.dumps(known)]
+                "INSERT OR REPLACE INTO capabilities VALUES (?, ?)", [endpoint, json.dumps(learned)]
             )
 
     def _try_reserve(
@@ -308,15 +310,14 @@ class Store:
                 self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
             self._database = database
-            # a write-ahead log needs shared memory, which several machines do not have
-            journal, synchronous = (
-                ("delete", "FULL") if is_network_folder(self.folder) else ("wal", "NORMAL")
-            )
+            journal, synchronous = "wal", "NORMAL"
+            if is_network_folder(self.folder):
+                # a write-ahead log needs shared memory, which several machines do not have
+                journal, synchronous = "delete", "FULL"
             database.execute(f"PRAGMA synchronous = {synchronous}")
             if database.execute("PRAGMA journal_mode").fetchone()[0] != journal:
-                with waiting_lock(
-                    self.folder / "store.lock"
-                ):  # this change does not wait for other connections
+                # this change does not wait for other connections
+                with waiting_lock(self.folder / "store.lock"):
                     database.execute(f"PRAGMA journal_mode = {journal}")
             for statement in filter(str.strip, TABLES.split(";")):
                 database.execute(statement)

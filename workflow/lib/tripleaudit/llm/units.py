@@ -56,16 +56,17 @@ def text_of(units: Sequence[Unit]) -> str:
 
 def paragraphs(text: str) -> list[str]:
     """Return the paragraphs of a text; code blocks and lists with blank lines are one each."""
-    whole: list[str] = []
+    ends = [match.end() for match in _PARAGRAPH_END.finditer(text)]
+    joined: list[str] = []
     open_fence = ""
-    for part in _cut(text, [match.end() for match in _PARAGRAPH_END.finditer(text)]):
-        continues = bool(open_fence) or (bool(whole) and _continues(whole[-1], part))
+    for part in _cut(text, ends):
+        continues = bool(open_fence) or (bool(joined) and _continues(joined[-1], part))
         open_fence = _open_fence(part, open_fence)
         if continues:
-            whole[-1] += part
+            joined[-1] += part
         else:
-            whole.append(part)
-    return whole
+            joined.append(part)
+    return joined
 
 
 def sentences(paragraph: str) -> list[str]:
@@ -141,8 +142,9 @@ def _sentence_ends(text: str) -> list[int]:
 def _cut(text: str, ends: Sequence[int]) -> list[str]:
     """Return the non-empty parts of a text that end at increasing offsets."""
     inner_ends = [end for end in ends if end < len(text)]
-    spans = itertools.pairwise([0, *inner_ends, len(text)])
-    return [text[start:end] for start, end in spans if end > start]
+    bounds = [0, *inner_ends, len(text)]
+    parts = [text[start:end] for start, end in itertools.pairwise(bounds)]
+    return [part for part in parts if part]
 
 
 def pieces(units: Sequence[Unit], limit: int) -> list[list[Unit]]:

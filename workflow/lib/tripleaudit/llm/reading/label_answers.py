@@ -1,5 +1,6 @@
 """The relation name that an answer chooses."""
 
+import itertools
 import re
 from collections.abc import Sequence
 
@@ -41,10 +42,10 @@ def parse_label(
     plain_text = f" {_plain(text)} "
     if f" answer is {_plain(none)} " in plain_text:
         return None, "empty"
-    named = _labels_not_denied(plain_text, list(by_name))
-    if len(named) == 1:
-        return by_name[named.pop()], "repaired"
-    if not named and (
+    names = _labels_not_denied(plain_text, list(by_name))
+    if len(names) == 1:
+        return by_name[names.pop()], "repaired"
+    if not names and (
         f" {_plain(none)} " in plain_text or says_nothing(first_line.replace("_", " "))
     ):
         return None, "empty"
@@ -72,12 +73,11 @@ def _labels_not_denied(plain_text: str, names: Sequence[str]) -> set[str]:
     """Return the names in a text, without denied ones and parts of longer ones."""
     for name in sorted(names, key=len, reverse=True):
         plain_text = re.sub(_DENIED.format(re.escape(name)), " ", plain_text)
-    inside = {name for name in names if f" {name} " in plain_text}
-
-    def is_part_of_another(name: str) -> bool:
-        return any(name != other and f" {name} " in f" {other} " for other in inside)
-
-    return {name for name in inside if not is_part_of_another(name)}
+    present = {name for name in names if f" {name} " in plain_text}
+    parts = {
+        part for part, longer in itertools.permutations(present, 2) if f" {part} " in f" {longer} "
+    }
+    return present - parts
 
 
 def _plain(text: str) -> str:
