@@ -1,5 +1,4 @@
 import json
-from types import SimpleNamespace
 
 import pytest
 
@@ -122,8 +121,7 @@ def test_the_section_needles_is_made_from_the_settings_of_a_job():
 def test_what_decides_the_answers_of_threads(change, decides):
     def identity(**settings):
         server = {"base_url": "http://127.0.0.1:9/v1", "model": "m", **settings}
-        of_study = study(generative={"endpoints": {"a": server}}, needles={"models": ["a"]})
-        return of_study.needles.identity(SimpleNamespace(lm="a"))
+        return study(generative={"endpoints": {"a": server}}).language_models.sampling("a")
 
     assert (identity(**change) != identity()) == decides
 
