@@ -3,7 +3,7 @@ COLLECTIONS = STUDY.collections
 
 
 rule divide_collection:
-    """The blocks of one collection: file, first row, number of rows and digest of each."""
+    """Divide one collection into blocks: file, first row, number of rows, digest."""
     input:
         texts=lambda wildcards: COLLECTIONS.texts(wildcards.collection),
     output:
@@ -28,7 +28,7 @@ rule divide_collection:
 
 
 rule extract_collection:
-    """Triples of one part of the blocks, a file each; a job that is started again goes on from finished blocks."""
+    """Extract the triples of one part of the blocks; a restarted job keeps finished blocks."""
     input:
         division=fill(PATHS.collection_file, name="division.json"),
         texts=lambda wildcards: COLLECTIONS.texts(wildcards.collection),
@@ -56,7 +56,7 @@ rule extract_collection:
         reading=COLLECTIONS.reading_options,
         deciding=COLLECTIONS.deciding_options,
         speed=COLLECTIONS.speed_options,
-        who=lambda wildcards, input, threads: COLLECTIONS.who_options(wildcards.collection, threads),
+        extractor=lambda wildcards, input, threads: COLLECTIONS.extractor_options(wildcards.collection, threads),
         gate=lambda wildcards, input: (
             ["--gate", str(Path(input.gate[0]).parent)] if input.gate else []
         ),
@@ -64,14 +64,14 @@ rule extract_collection:
         code=collection_code,
         own_files=content_of(collection_files),
     shell:
-        "python -P -m tripleaudit collection part {input.texts:q} {params.addresses:q} {params.reading:q} {params.who:q} "
+        "python -P -m tripleaudit collection part {input.texts:q} {params.addresses:q} {params.reading:q} {params.extractor:q} "
         "{params.gate:q} {params.deciding:q} {params.speed:q} --gpus {resources.gpu} "
         "--number {wildcards.part} --parts {wildcards.parts} "
         '--name {wildcards.collection:q} --out "$(dirname -- {input.division:q})" > {log:q} 2>&1'
 
 
 rule finish_collection:
-    """The manifest of one collection, when the blocks of all parts are there; other blocks are removed."""
+    """Write the manifest of one collection after all parts, and remove unused blocks."""
     input:
         division=fill(PATHS.collection_file, name="division.json"),
         parts=lambda wildcards: COLLECTIONS.parts(wildcards.collection),
@@ -94,7 +94,7 @@ rule finish_collection:
         addresses=COLLECTIONS.addresses,
         reading=COLLECTIONS.reading_options,
         deciding=COLLECTIONS.deciding_options,
-        who=lambda wildcards, input: COLLECTIONS.who_options(wildcards.collection, 1),
+        extractor=lambda wildcards, input: COLLECTIONS.extractor_options(wildcards.collection, 1),
         gate=lambda wildcards, input: (
             ["--gate", str(Path(input.gate[0]).parent)] if input.gate else []
         ),
@@ -102,7 +102,7 @@ rule finish_collection:
         code=collection_code,
     shell:
         "python -P -m tripleaudit collection finish {input.texts:q} {params.addresses:q} {params.reading:q} "
-        "{params.who:q} {params.gate:q} {params.deciding:q} --gpus 0 "
+        "{params.extractor:q} {params.gate:q} {params.deciding:q} --gpus 0 "
         '--name {wildcards.collection:q} --out "$(dirname -- {output:q})" > {log:q} 2>&1'
 
 

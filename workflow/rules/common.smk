@@ -70,7 +70,7 @@ def content_of(*inputs):
 
 def scored_row(wildcards):
     """Return the row of the scores file that a job computes."""
-    path = wildcards.get("row") or f"{wildcards.of}/classification"
+    path = wildcards.get("row") or f"{wildcards.classifier_run}/classification"
     return STUDY.runs.scores[path] if path in STUDY.runs.scores else STUDY.runs.doubled_scores[path]
 
 
@@ -85,7 +85,7 @@ def scored_keys(wildcards):
 
 
 def scored_options(wildcards):
-    """Return the options of a row of the scores file; behind a classifier also its threshold."""
+    """Return the options of a row of the scores file, with the threshold of its classifier."""
     row = scored_row(wildcards)
     return [*row.options, *(GATE if row.decisions else [])]
 
@@ -104,7 +104,10 @@ def as_options(wildcards, input):
 
 
 def section_for_job(wildcards, input):
-    """Return the configuration of language models; other parameters hold what affects results."""
+    """Return the configuration of language models; Snakemake does not compare it.
+
+    Other parameters of the rules hold the settings that affect results.
+    """
     return STUDY.language_models.json
 
 
@@ -113,7 +116,7 @@ def threads_to_serve(wildcards, input):
     return config["threads"] if input.model else 1
 
 
-# A model is a folder of which a rule names a file or two; a storage provider delivers only these.
+# Rules name one or two files of a model folder; a storage provider delivers only named files.
 STORED = bool(workflow.storage_settings.default_storage_provider)
 TOKENIZER = ["tokenizer.json", "tokenizer_config.json"] if STORED else []
 
@@ -130,7 +133,7 @@ def model_files(paths):
 
 
 def refuse_unset_variables():
-    """Stop before the first job if a job's key is missing, which could fail late in a long run."""
+    """Stop before the first job if the key of any job is missing."""
     if {"--touch", "-t"} & set(sys.argv):
         return
     needed = [(job.rule.name, job.wildcards) for job in workflow.dag.needrun_jobs()]
@@ -141,7 +144,7 @@ def refuse_unset_variables():
         raise WorkflowError(str(error))
 
 
-# All constraints stand here: with files in a store, a rule loses those declared after it.
+# All constraints are here: with files in a store, a rule ignores those declared after it.
 wildcard_constraints:
     corpus="|".join(map(re.escape, STUDY.corpora)) or "none",
     protocol="|".join(map(re.escape, STUDY.protocols)),

@@ -3,7 +3,7 @@ SPLITS = ("train", "valid", "test")
 
 
 rule prepare_corpus:
-    """Read one split of a corpus, find its spans, and report what was found and what was not."""
+    """Read one split of a corpus, locate entities, and report those that cannot be located."""
     input:
         STUDY.data.raw_inputs,
     output:
@@ -30,7 +30,7 @@ rule prepare_corpus:
 
 
 rule corpora:
-    """All corpora, with what was found in them and what was not."""
+    """All corpora with the reports on reading them."""
     input:
         STUDY.data.counts(),
     localrule: True

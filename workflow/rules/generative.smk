@@ -28,7 +28,7 @@ rule fetch_lm:
 
 
 rule select_texts:
-    """The texts of a generative data set, and their gold triples under plain relation names."""
+    """Select the texts of a data set, with gold triples under plain relation names."""
     input:
         STUDY.language_models.texts,
     output:
@@ -99,7 +99,7 @@ rule generative:
 
 
 rule estimate:
-    """Print what the study would still send to language models, pay for and compute; does none of it."""
+    """Print an estimate of the requests and costs that remain, without sending anything."""
     input:
         sorted(
             {

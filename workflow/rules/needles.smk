@@ -110,7 +110,7 @@ rule extract_needles:
 
 
 rule rate_needles:
-    """Decide which needles count as found, by the thresholds of shared keywords."""
+    """Identify extracted needles by thresholds of shared keywords."""
     input:
         matches=fill(PATHS.needle_file, name="matches.jsonl"),
         untouched=fill(PATHS.needle_file, name="untouched-matches.jsonl"),

@@ -3,7 +3,7 @@ from tripleaudit.protocols.build import spec_of
 
 
 rule original_split:
-    """The original split of a corpus in one cardinality setting."""
+    """Write one split of a corpus in one cardinality setting."""
     input:
         PATHS.sentences,
     output:
@@ -37,7 +37,7 @@ use rule prepare_corpus as prepare_published with:
 
 
 rule build_protocol:
-    """Training, validation and test sets of a protocol: rearranged, overlap-sifted (rte-generalization 3.1, 3.2)."""
+    """Build training, validation and test sets of a protocol (rte-generalization 3.1, 3.2)."""
     input:
         unpack(STUDY.protocol_sets.protocol_inputs),
     output:
@@ -98,7 +98,7 @@ rule train_masked_lm:
 
 
 rule build_augmented:
-    """The augmented test set: entities replaced by likely words, seen and unseen (rte-generalization 3.3)."""
+    """Build the augmented test set by replacing entities (rte-generalization 3.3)."""
     input:
         unpack(STUDY.protocol_sets.protocol_inputs),
         unpack(STUDY.protocol_sets.augmentation_models),

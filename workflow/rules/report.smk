@@ -2,7 +2,7 @@
 
 
 rule plots:
-    """The plots of the study as SVG, and as the Vega-Lite specifications that the report draws."""
+    """Draw all plots of the study as SVG and as Vega-Lite specifications."""
     input:
         unpack(STUDY.report.plot_inputs),
     output:
@@ -33,7 +33,7 @@ rule plots:
 
 
 rule write_report:
-    """One HTML page: systems by questions, answers, tables, plots, errors by sentence, provenance."""
+    """Write the report: one HTML page of headlines, tables, plots, errors and provenance."""
     input:
         STUDY.report.sentence_files(),
         unpack(STUDY.report.inputs),
@@ -58,7 +58,7 @@ rule write_report:
 
 
 rule report:
-    """The study's report, and with it all tables and plots; none where nothing can be shown."""
+    """The report of the study, with all tables and plots."""
     input:
         rules.write_report.output if STUDY.tables else [],
         rules.frames.output if STUDY.runs.scores else [],

@@ -5,7 +5,7 @@ GATE = ["--threshold", config["scoring"]["gate"]] if "gate" in config["scoring"]
 
 
 rule score:
-    """Micro and type P/R/F1 with intervals of one prediction file, under every matching rule."""
+    """Score one prediction file under every matching rule, with counts and intervals."""
     input:
         unpack(scored_inputs),
     output:
@@ -35,20 +35,20 @@ rule score:
 
 
 rule score_classifier:
-    """P/R/F1 of a zero-cardinality classifier on the class "has triples", and its precision-recall curve."""
+    """Score a zero-cardinality classifier on the class "has triples", with its curve."""
     input:
         unpack(scored_inputs),
     output:
-        scores=fill(PATHS.scores, row="{of}/classification"),
-        counts=fill(PATHS.counts, row="{of}/classification"),
-        provenance=fill(PATHS.score_provenance, row="{of}/classification"),
+        scores=fill(PATHS.scores, row="{classifier_run}/classification"),
+        counts=fill(PATHS.counts, row="{classifier_run}/classification"),
+        provenance=fill(PATHS.score_provenance, row="{classifier_run}/classification"),
         curve=PATHS.curve,
     log:
-        "<logs>/score_classifier/{of}.log",
+        "<logs>/score_classifier/{classifier_run}.log",
     benchmark:
-        "<benchmarks>/score_classifier/{of}.jsonl"
+        "<benchmarks>/score_classifier/{classifier_run}.jsonl"
     wildcard_constraints:
-        of=".+",
+        classifier_run=".+",
     conda:
         "../../envs/light.yaml"
     resources:
@@ -65,7 +65,7 @@ rule score_classifier:
 
 
 rule predict_baseline:
-    """What a system that learns nothing says of a test set: nothing, memorised triples, always yes."""
+    """Predict one test set with a baseline: no triples, memorised triples, or always yes."""
     input:
         unpack(STUDY.protocol_sets.baseline_inputs),
     output:
@@ -89,7 +89,7 @@ rule predict_baseline:
 
 
 rule merge_scores:
-    """One tidy scores file: of the whole study, of its GREScores (gre/), of everything about needles (needles/)."""
+    """Merge scores into one file for extraction, GREScores (gre/) or needles (needles/)."""
     input:
         STUDY.report.scores_of,
     output:
@@ -112,7 +112,7 @@ rule merge_scores:
 
 
 rule frames:
-    """Scores, counts, cells and contrasts of the study as data frames (Parquet and CSV)."""
+    """Write scores, counts, cells and contrasts of the study as data frames."""
     input:
         unpack(STUDY.report.frame_inputs),
     output:

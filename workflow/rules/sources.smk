@@ -1,4 +1,4 @@
-# Everything that comes from elsewhere is fetched and verified here, in local rules; no other rule uses the network.
+# Downloads with verification, in local rules; no other rule needs the network, except for services.
 from tripleaudit.sources import registry
 
 

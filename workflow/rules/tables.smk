@@ -2,7 +2,7 @@
 
 
 rule training_facts:
-    """How long every training took, on what, and how it went; those behind stored predictions too."""
+    """Collect time, device and outcome of all trainings, also of stored predictions."""
     input:
         **STUDY.facts.gain_files,
         provenances=STUDY.facts.trainings,
@@ -31,7 +31,7 @@ rule training_facts:
 
 
 rule audit:
-    """Triple types, strata and sizes of a test set against its training set."""
+    """Audit a test set against its training set: triple types, strata and sizes."""
     input:
         unpack(STUDY.protocol_sets.audited_files),
     output:
@@ -53,7 +53,7 @@ rule audit:
 
 
 rule tables:
-    """All tables of the study in five formats, reported values next to measured ones."""
+    """Make all tables of the study in five formats, with reported next to measured values."""
     input:
         unpack(lambda wildcards: STUDY.report.table_inputs(*STUDY.tables)),
     output:

@@ -1,4 +1,4 @@
-# Training and prediction: one rule for all extractors and classifiers; their differences live in the package.
+# Training and prediction: one rule for all extractors and classifiers; differences are in the package.
 TRAININGS = STUDY.trainings
 ORIGINAL_NZ_RUN = "{corpus}/original-nz/{extractor}/{noise}/seed{seed}"
 
@@ -102,7 +102,7 @@ use rule predict as predict_validation with:
         "<benchmarks>/predict_validation/<run>.jsonl"
 
 
-# the weights of a training of twice the epochs are dropped once all its sets are predicted
+# weights of a training of twice the epochs are deleted after the predictions
 use rule predict as predict_doubled with:
     input:
         weights=fill(PATHS.doubled_file, name="model.safetensors"),

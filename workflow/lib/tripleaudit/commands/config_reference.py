@@ -42,10 +42,9 @@ def reference() -> Iterator[str]:
     from tripleaudit.study.config.study import load_schema
 
     schema = load_schema()
-    parts = {
-        key: list(_rows({**schema, "properties": {key: each}}, schema, ""))
-        for key, each in schema["properties"].items()
-    }
+    parts = {}
+    for key, value in schema["properties"].items():
+        parts[key] = list(_rows({**schema, "properties": {key: value}}, schema, ""))
     sections = {key: rows for key, rows in parts.items() if len(rows) > 1}
     yield f"Sections: {', '.join(f'[`{key}`](#{key})' for key in sections)}."
     yield from _table(
@@ -68,27 +67,34 @@ def _table(title: str, rows: list[str]) -> Iterator[str]:
 
 
 def _rows(part: dict[str, Any], root: dict[str, Any], prefix: str) -> Iterator[str]:
+    """Yield a row of the table for each key of a part of the schema, and for the keys below it."""
     from tripleaudit.core.fields import resolved
 
     required = part.get("required", ())
-    entries = [(key, each, key in required) for key, each in part.get("properties", {}).items()]
-    for pattern, each in part.get("patternProperties", {}).items():
-        entries.append((f"<{pattern}>" if part.get("properties") else "<name>", each, False))
+    for key, value in _entries(part):
+        name, section = f"{prefix}{key}", resolved(value, root)
+        default_meaning = "One entry, under its own name." if key == "<name>" else ""
+        meaning = " ".join(section.get("description", default_meaning).split())
+        cells = [f"`{name}`", _type(value, root), _default(value, key in required), meaning]
+        escaped = [cell.replace("|", "\\|") for cell in cells]
+        yield f"| {' | '.join(escaped)} |"
+        references = {option.get("$ref") for option in (value, *value.get("anyOf", ()))}
+        explained = [EXPLAINED[reference] for reference in references & EXPLAINED.keys()]
+        if all(first_name == name for first_name in explained):
+            yield from _rows(section, root, f"{name}/")
+
+
+def _entries(part: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the keys of a part of the schema with their schemas; ``<name>`` for any name."""
+    yield from part.get("properties", {}).items()
+    for pattern, value in part.get("patternProperties", {}).items():
+        yield (f"<{pattern}>" if part.get("properties") else "<name>"), value
     if isinstance(part.get("additionalProperties"), dict):
-        entries.append(("<name>", part["additionalProperties"], False))
-    for key, each, needed in entries:
-        name, whole = f"{prefix}{key}", resolved(each, root)
-        meaning = " ".join(
-            whole.get("description", "One entry, under its own name." * (key == "<name>")).split()
-        )
-        cells = [f"`{name}`", _type(each, root), _default(each, needed), meaning]
-        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-        parts = {one.get("$ref") for one in (each, *each.get("anyOf", ()))} & EXPLAINED.keys()
-        if all(EXPLAINED[part] == name for part in parts):
-            yield from _rows(whole, root, f"{name}/")
+        yield "<name>", part["additionalProperties"]
 
 
 def _type(part: dict[str, Any], root: dict[str, Any]) -> str:
+    """Return the type of a value in words, such as ``list or null``."""
     if "$ref" in part:
         return _type(root["$defs"][part["$ref"].rpartition("/")[2]], root)
     if "const" in part:
@@ -102,12 +108,13 @@ def _type(part: dict[str, Any], root: dict[str, Any]) -> str:
     return " or ".join(TYPES.get(name, name) for name in names)
 
 
-def _default(part: dict[str, Any], needed: bool) -> str:
-    if needed:
+def _default(part: dict[str, Any], required: bool) -> str:
+    """Return the default of a value as YAML; empty for mappings."""
+    if required:
         return "required"
     value = part.get("default", {})
     if isinstance(value, dict):
         return ""
-    return (
-        "null" if value is None else f"`{str(value).lower() if isinstance(value, bool) else value}`"
-    )
+    if value is None:
+        return "null"
+    return f"`{str(value).lower()}`" if isinstance(value, bool) else f"`{value}`"

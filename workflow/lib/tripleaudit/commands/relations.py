@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tripleaudit.scoring.relation_names import Proposed
 
 HELP = "propose a map from predicted relation names to the relations of the corpus"
+MAX_LISTED = 20  # relations of the corpus that the head of the file lists
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -37,66 +38,68 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.scoring.relation_names import propose
     from tripleaudit.scoring.sides import load_pair
 
-    if not args.anyway and (
-        of := next((f for f in (args.gold, args.predictions) if named_split(f) == "test"), None)
-    ):
-        raise UserError(
-            f"{of}: a test set, by its name; names that are learned there make its scores too good. Expected training "
-            "or validation sentences (--anyway takes it as it is)"
-        )
+    for file in (args.gold, args.predictions):
+        if named_split(file) == "test" and not args.anyway:
+            raise UserError(
+                f"{file}: a test set, by its name; names that are learned there make its scores too good. Expected "
+                "training or validation sentences (--anyway takes it as it is)"
+            )
     columns = parse_columns(args.column), parse_columns(args.predicted_column, "--predicted-column")
     gold, predictions = load_pair(args.gold, args.predictions, args.format, *columns)
-    found = propose(gold, predictions)
-    if not found:
+    proposals = propose(gold, predictions)
+    if not proposals:
         raise UserError(
             f"{args.predictions}: no triple is predicted, so that there is no relation to name"
         )
-    known = sorted({triple.relation for each in gold for triple in each.triples})
-    text = _yaml(found, known)
+    relations = sorted({triple.relation for sentence in gold for triple in sentence.triples})
+    text = _yaml(proposals, relations)
     if args.out:
         with atomic_write(args.out) as stream:
             stream.write(text)
-    shown = {
-        "relations": {one.name: one.guess for one in found if one.guess},
-        "names": [vars(one) for one in found],
-    }
-    print(
-        json.dumps(shown, ensure_ascii=False, indent=2) if args.json else text,
-        end="\n" if args.json else "",
-    )
+    if args.json:
+        result = {
+            "relations": {
+                proposal.name: proposal.guess for proposal in proposals if proposal.guess
+            },
+            "names": [vars(proposal) for proposal in proposals],
+        }
+        print(json.dumps(result, ensure_ascii=False, indent=2))
+    else:
+        print(text, end="")
     return 0
 
 
-def _yaml(found: "Sequence[Proposed]", known: Sequence[str]) -> str:
+def _yaml(proposals: "Sequence[Proposed]", relations: Sequence[str]) -> str:
     """Return the map with the reasons for each name; names without a guess are comments."""
     from tripleaudit.tables.render.escape import clean
 
+    listed = [clean(relation) for relation in relations[:MAX_LISTED]]
+    if len(relations) > MAX_LISTED:
+        listed.append("…")
     lines = [
         "# The corpus's relation for each that the system says: look at every line, then name this file under",
         "# `relations:` of the system, or with `tripleaudit score --relations`.",
-        f"# The corpus has {', '.join(map(clean, known[:20]))}{', …' * (len(known) > 20)}",
+        f"# The corpus has {', '.join(listed)}",
     ]
-    for one in found:
-        turned = f", {one.turned} of them turned round" if one.turned else ""
-        why = (
-            f"{one.support} of {one.pairs} pairs that the gold joins{turned}"
-            if one.support
-            else "by its name"
-        )
-        reason = (
-            f"{one.count} triples; {why}"
-            if one.guess
-            else f"{one.count} triples, {one.pairs} of pairs of the gold"
-        )
-        entry = (
-            f"{_quoted(one.name)}: {_quoted(one.guess)}"
-            if one.guess
-            else f"# {_quoted(one.name)}: ?"
-        )
-        lines += [f"{entry}  # {reason}", *(f"#   {clean(example)}" for example in one.examples)]
-    if not any(one.guess for one in found):
+    for proposal in proposals:
+        lines.append(_entry(proposal))
+        lines += [f"#   {clean(example)}" for example in proposal.examples]
+    if not any(proposal.guess for proposal in proposals):
         lines.append("{}")
     return "\n".join(lines) + "\n"
+
+
+def _entry(proposal: "Proposed") -> str:
+    """Return the line of one name with its guess and the reason for it."""
+    triples = f"{proposal.count} triples"
+    if not proposal.guess:
+        return f"# {_quoted(proposal.name)}: ?  # {triples}, {proposal.pairs} of pairs of the gold"
+    reason = "by its name"
+    if proposal.support:
+        reason = f"{proposal.support} of {proposal.pairs} pairs that the gold joins"
+        if proposal.turned:
+            reason += f", {proposal.turned} of them turned round"
+    return f"{_quoted(proposal.name)}: {_quoted(proposal.guess)}  # {triples}; {reason}"
 
 
 def _quoted(name: str) -> str:

@@ -1,8 +1,8 @@
-"""Typed settings: the base class of a study's sections, kinds of values, and their errors.
+"""Typed settings: the base class of a study's sections, types of values, and their errors.
 
-A setting is written once, as an annotated field with its range and, as the string below it, its
-description; from there come its check before anything runs, its check in the job, the JSON schema
-and the reference in ``config/README.md``.
+A setting is an annotated field with a range, and a string below it that describes it. The checks
+before the run and in the job, the JSON schema and the reference in ``config/README.md`` all follow
+from this definition.
 """
 
 import ast
@@ -40,11 +40,11 @@ from tripleaudit.core.files import read_jsonl, write_jsonl
 TIME = r"^\s*\d+(\.\d+)?\s*(s|m|h|d|w|seconds?|secs?|minutes?|mins?|hours?|days?|weeks?)?\s*$"  # as Snakemake has it
 EXPONENT = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+")
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
-MAX_NAME = 80  # characters; files are named after two of them, and file systems stop at 255
+MAX_NAME = 80  # characters; a file name may contain two names and has at most 255 characters
 
 
 def is_exponent(value: Any) -> bool:
-    """Whether a value is the text of a number with an exponent, such as ``3e-4``."""
+    """Return whether a value is the text of a number with an exponent, such as ``3e-4``."""
     return isinstance(value, str) and EXPONENT.fullmatch(value.strip()) is not None
 
 
@@ -56,7 +56,7 @@ def read_exponents(values: Any) -> Any:
 
 
 def _takes(annotation: Any, kind: type[Any]) -> bool:
-    """Whether a type is of this kind, or a union or list with it."""
+    """Return whether a type is of this kind, or a union or list with it."""
     return annotation is kind or any(_takes(part, kind) for part in get_args(annotation))
 
 
@@ -87,10 +87,10 @@ class Section(BaseModel):
 
     @classmethod
     def checked(cls, values: Mapping[str, Any], where: str) -> Self:
-        """Return the settings that a command was given.
+        """Return the settings of a command, validated.
 
         Raises:
-            UserError: one sentence for each that is unknown, does not fit or contradicts another
+            UserError: one sentence for each setting that is unknown, invalid or contradicts another
                 one; all begin with ``where``.
         """
         settings, problems = cls.tried(values, where)
@@ -109,7 +109,7 @@ class Section(BaseModel):
 
     @classmethod
     def trusted(cls, values: Mapping[str, Any]) -> Self:
-        """Return settings that were validated before, lists as tuples, without unknown keys."""
+        """Return settings that were validated before, without validation; lists become tuples."""
         settings = dict(values)
         for name, field in cls.model_fields.items():
             key = field.alias or name
@@ -133,17 +133,18 @@ class Section(BaseModel):
 
     @classmethod
     def meanings(cls) -> dict[str, str]:
-        """Return the string below each field; parsed only when help or a reference needs it."""
-        found = {}
-        for section in (base for base in reversed(cls.__mro__) if issubclass(base, Section)):
-            with contextlib.suppress(OSError):  # made of other sections, it has no source
-                (written,) = ast.parse(textwrap.dedent(inspect.getsource(section))).body
-                for field, text in itertools.pairwise(getattr(written, "body", ())):
+        """Return the string below each field, which the source is parsed for."""
+        meanings = {}
+        for section in reversed(cls.__mro__):
+            if not issubclass(section, Section):
+                continue
+            with contextlib.suppress(OSError):  # a class that was created at run time has no source
+                (definition,) = ast.parse(textwrap.dedent(inspect.getsource(section))).body
+                for field, text in itertools.pairwise(getattr(definition, "body", ())):
                     if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
-                        found[ast.unparse(field.target)] = inspect.cleandoc(
-                            ast.literal_eval(text.value)
-                        )
-        return found
+                        name = ast.unparse(field.target)
+                        meanings[name] = inspect.cleandoc(ast.literal_eval(text.value))
+        return meanings
 
     def given(self) -> dict[str, Any]:
         """Return the keys that the user named, as JSON values."""
@@ -162,12 +163,12 @@ OrEmpty = BeforeValidator(_empty)  # `casrel:` with nothing after it is an entry
 
 
 class form:
-    """The check of a value that has forms of its own, for ``Annotated[KIND, form(…)]``.
+    """Check of a value by a type, with a message in words: ``Annotated[KIND, form(…)]``.
 
     Args:
-        expected: the forms in words.
-        kind: the type that has them.
-        schema: the same as JSON schema.
+        expected: description of valid values.
+        kind: the type of valid values.
+        schema: JSON schema of valid values.
     """
 
     def __init__(self, expected: str, kind: Any, schema: Mapping[str, Any]):
@@ -177,8 +178,8 @@ class form:
         try:
             _adapter(self.kind).validate_python(value, strict=True)
         except ValidationError:
-            found = {"wanted": self.expected, "value": _short(value)}
-            raise PydanticCustomError("form", "expected {wanted}, got {value}", found) from None
+            values = {"wanted": self.expected, "value": _short(value)}
+            raise PydanticCustomError("form", "expected {wanted}, got {value}", values) from None
         return value
 
     def __get_pydantic_core_schema__(
@@ -194,11 +195,11 @@ class form:
 
 def among(values: Collection[Any]) -> form:
     """Return the check of a value that is one of a few; ``True`` is not the same as 1."""
-    known = [(type(value), value) for value in values]
+    typed_values = [(type(value), value) for value in values]
     expected = f"one of {', '.join(str(value) or '(empty)' for value in values)}"
 
     def same(value: Any) -> Any:
-        if (type(value), value) not in known:
+        if (type(value), value) not in typed_values:
             raise ValueError
         return value
 
@@ -206,12 +207,12 @@ def among(values: Collection[Any]) -> form:
 
 
 class one_of(form):
-    """The check of a name that a registry knows.
+    """Check of a name that a registry contains.
 
     Args:
-        known: all names; asked when a value is checked, because plugins add to them.
-        what: the kind of thing, such as ``matching rule``.
-        removed: names of former versions -> what replaces them.
+        known: function that returns all names, called for each value because plugins add names.
+        what: word for the names, such as ``matching rule``.
+        removed: names of former versions -> their replacement.
     """
 
     def __init__(
@@ -227,8 +228,8 @@ class one_of(form):
             advice = hint(value, self.known())
             if value in self.removed:
                 advice = f"; it is no longer built in, expected {self.removed[value]} in its place"
-            found = {"what": self.what, "value": value, "hint": advice}
-            raise PydanticCustomError("name", "unknown {what} '{value}'{hint}", found)
+            values = {"what": self.what, "value": value, "hint": advice}
+            raise PydanticCustomError("name", "unknown {what} '{value}'{hint}", values)
         return value
 
     def __get_pydantic_json_schema__(
@@ -258,17 +259,17 @@ Unique = AfterValidator(_unique)
 AsTuple = BeforeValidator(_as_tuple)  # the list of a file as the tuple of a dataclass
 Name = Annotated[str, Field(pattern=NAME, max_length=MAX_NAME)]
 Text = Annotated[str, Field(min_length=1)]
-MOST = 10**9  # of anything that is counted; more is a slip of the keyboard
-Count = Annotated[int, Field(ge=0, le=MOST)]
-Number = Annotated[int, Field(ge=1, le=MOST)]
-Resamples = Annotated[int, Field(ge=0, le=10**5)]  # more change no digit that is shown
+MAX_COUNT = 10**9
+Count = Annotated[int, Field(ge=0, le=MAX_COUNT)]
+Number = Annotated[int, Field(ge=1, le=MAX_COUNT)]
+Resamples = Annotated[int, Field(ge=0, le=10**5)]
 Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]  # of NumPy's generators
-Batch = Annotated[int, Field(ge=1, le=2**16)]  # what is computed at a time
+Batch = Annotated[int, Field(ge=1, le=2**16)]
 Processes = Annotated[int, Field(ge=1, le=2**10)]  # or threads, of one machine
 Share = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(ge=0, lt=1)]
-Positive = Annotated[float, Field(gt=0, le=MOST)]
-NotNegative = Annotated[float, Field(ge=0, le=MOST)]
+Positive = Annotated[float, Field(gt=0, le=MAX_COUNT)]
+NotNegative = Annotated[float, Field(ge=0, le=MAX_COUNT)]
 LearningRate = Annotated[float, Field(gt=0, le=1)]
 Temperature = Annotated[float, Field(ge=0, le=2)]  # the range of the servers' APIs
 Paths = Annotated[
@@ -321,15 +322,14 @@ EXPECTED = {
 
 
 class Mistake(NamedTuple):
-    """One value that does not fit.
+    """One invalid value.
 
     Attributes:
-        loc: path of the keys to it.
-        where: path of what the sentence is about: for a key too many or too few, the section around
-            it.
+        loc: path of the keys to the value.
+        where: path that the sentence names: for an unknown or missing key, its section.
         text: the sentence.
-        kind: of the mistake, as pydantic calls it.
-        key: path of a key that is missing, or that another one asks for.
+        kind: pydantic's type of the error.
+        key: path of a key that is missing, or that another one requires.
     """
 
     loc: tuple[str | int, ...]
@@ -345,37 +345,35 @@ class Mistake(NamedTuple):
 
 def mistakes(error: ValidationError, model: type[Any]) -> Iterator[Mistake]:
     """Yield each mistake that a validation found."""
-    found = error.errors(include_url=False)
-    within = {
-        each["loc"][:-1] for each in found
-    }  # a list of which no item fits counts as too short, too
-    for each in found:
-        loc, kind, value = each["loc"], each["type"], each["input"]
-        if kind == "too_short" and loc in within:
+    details = error.errors(include_url=False)
+    parents = {detail["loc"][:-1] for detail in details}
+    for detail in details:
+        loc, kind, value = detail["loc"], detail["type"], detail["input"]
+        context = detail.get("ctx", {})
+        if kind == "too_short" and loc in parents:  # its items are invalid, which is reported
             continue
         if loc and loc[-1] == "[key]":
             is_long = kind == "string_too_long"
             what = "is too long a name" if is_long else "is no name"
             expected = EXPECTED["string_too_long" if is_long else "string_pattern_mismatch"]
-            expected = expected.format(**each.get("ctx", {}))
+            expected = expected.format(**context)
             text = f"{_short(loc[-2])} {what}; expected {expected}"
             yield Mistake(loc[:-1], loc[:-2], text)
         elif kind in ("extra_forbidden", "unexpected_keyword_argument"):
-            known = hint(loc[-1], keys_at(schema_of(model), loc[:-1]))
-            yield Mistake(loc, loc[:-1], f"unknown key '{loc[-1]}'{known}")
+            advice = hint(loc[-1], keys_at(schema_of(model), loc[:-1]))
+            yield Mistake(loc, loc[:-1], f"unknown key '{loc[-1]}'{advice}")
         elif kind == "missing":
             yield Mistake(loc[:-1], loc[:-1], f"the key '{loc[-1]}' is missing", kind, loc)
         elif kind in EXPECTED:
-            expected = EXPECTED[kind].format(
-                **{
-                    k: f"{v:g}" if isinstance(v, float) else v
-                    for k, v in each.get("ctx", {}).items()
-                }
-            )
+            numbers = {
+                name: f"{limit:g}" if isinstance(limit, float) else limit
+                for name, limit in context.items()
+            }
+            expected = EXPECTED[kind].format(**numbers)
             yield Mistake(loc, loc, f"expected {expected}, got {_short(value)}")
         else:
-            needed = each.get("ctx", {}).get("needed")  # a key that another one asks for
-            yield Mistake(loc, loc, each["msg"], kind, (*loc, needed) if needed else ())
+            required = context.get("needed")  # a key that another one requires
+            yield Mistake(loc, loc, detail["msg"], kind, (*loc, required) if required else ())
 
 
 def _short(value: Any) -> str:
@@ -384,7 +382,7 @@ def _short(value: Any) -> str:
 
 
 def keys_at(schema: dict[str, Any], loc: Iterable[str | int]) -> list[str]:
-    """Return the keys that a JSON schema knows at a location."""
+    """Return the keys of a JSON schema at a location."""
     part = schema
     for key in loc:
         part = resolved(part, schema)
@@ -393,7 +391,7 @@ def keys_at(schema: dict[str, Any], loc: Iterable[str | int]) -> list[str]:
             part.get("items"),
             *part.get("patternProperties", {}).values(),
         ]
-        entries = [each for each in entries if isinstance(each, dict)]
+        entries = [entry for entry in entries if isinstance(entry, dict)]
         part = part.get("properties", {}).get(key) or (entries[0] if entries else {})
     return sorted(resolved(part, schema).get("properties", {}))
 
@@ -409,17 +407,16 @@ def schema_of(model: type[Any]) -> dict[str, Any]:
     return _adapter(model).json_schema(by_alias=True)
 
 
-CLOSED = ConfigDict(
-    extra="forbid"
-)  # ``__pydantic_config__`` of a dataclass that rows of a file are read as
+CLOSED = ConfigDict(extra="forbid")
+"""``__pydantic_config__`` of dataclasses for rows of files: unknown keys are refused."""
 Row = TypeVar("Row")
 
 
 def read_rows(path: str | Path, kind: type[Row]) -> list[Row]:
-    """Read JSON lines, each a dataclass or model of this kind.
+    """Read JSON lines, each as a dataclass or model of this kind.
 
     Raises:
-        UserError: a line is none; the message names file and line.
+        UserError: a line is invalid; the message names file and line.
     """
     return [row_of(row, kind, f"{path} line {number}") for number, row in read_jsonl(path)]
 
@@ -444,9 +441,9 @@ def row_of(value: Any, kind: type[Row], where: str) -> Row:
 
 
 def resolved(part: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a part of a JSON schema without references, and of what may be null the other form."""
+    """Return a part of a JSON schema without references; of a nullable part the other form."""
     while True:
-        forms = [each for each in part.get("anyOf", ()) if each != {"type": "null"}]
+        forms = [option for option in part.get("anyOf", ()) if option != {"type": "null"}]
         if "$ref" in part:
             name, inner = "$ref", schema["$defs"][part["$ref"].rpartition("/")[2]]
         elif "properties" not in part and forms:
@@ -462,6 +459,8 @@ def model_from(
     """Return a model of fields, each with its type and default, added to those of ``base``."""
     fields: dict[str, Any] = {}
     for key, (kind, default) in types.items():
-        taken = hasattr(BaseModel, key)  # such as `schema`
-        fields[key + "_" * taken] = (kind, Field(default, alias=key) if taken else default)
+        if hasattr(BaseModel, key):  # such as `schema`
+            fields[f"{key}_"] = (kind, Field(default, alias=key))
+        else:
+            fields[key] = (kind, default)
     return create_model(name, __base__=base, __doc__=base.__doc__, **fields)

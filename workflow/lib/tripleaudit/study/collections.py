@@ -69,7 +69,7 @@ class Collections:
         return [entry for entry in self.section[wildcards.collection].files if is_remote(entry)]
 
     def extractor(self, name: str) -> str:
-        """Return the name of the extractor, empty where a folder holds it."""
+        """Return the name of the extractor; empty for the folder of a model."""
         model = self.section[name].extractor
         return "" if is_folder(model) else model
 
@@ -91,13 +91,14 @@ class Collections:
         return f"{self._corpus(section)}/original-wz/{section.gate}/none/{self._seed(section)}"
 
     def system(self, name: str) -> str | None:
-        """Return the system of the study that extracts, None where a trained extractor does."""
+        """Return the system that extracts; None if a trained extractor does."""
         extractor = self.section[name].extractor
         return extractor if extractor in self.systems.sections else None
 
     def model(self, name: str) -> list[str]:
         """Return the weights of the extractor, or the files that a system's answers depend on."""
-        if system := self.system(name):
+        system = self.system(name)
+        if system is not None:
             return self._programs(system) + self._shown(name)
         return [self._weights(self.model_run(name), self.section[name].extractor)]
 
@@ -111,12 +112,12 @@ class Collections:
         corpus = self._corpus(self.section[name])
         return [self.protocols.set_file(corpus, "original", "nz", "train")] if corpus else []
 
-    def who_options(self, name: str, threads: int) -> list[str]:
-        """Return the options of ``tripleaudit collection run`` that say what extracts."""
+    def extractor_options(self, name: str, threads: int) -> list[str]:
+        """Return the options of ``tripleaudit collection run`` for the extractor or system."""
         system, systems = self.system(name), self.systems
         if system is None:
             return ["--model", str(Path(self.model(name)[0]).parent)]
-        said = {
+        settings = {
             "name": system,
             "kind": systems.kinds[system].name,
             "settings": systems.settings(system),
@@ -125,16 +126,14 @@ class Collections:
             "train": next(iter(self._shown(name)), ""),
             "files": self._programs(system),
         }
-        return ["--system", json.dumps(said, sort_keys=True)]
+        return ["--system", json.dumps(settings, sort_keys=True)]
 
     def identity(self, wildcards: Any) -> dict[str, Any]:
-        """Return what decides the answers of a collection's system, if it has one."""
+        """Return the settings that affect the answers of a collection's system, if it has one."""
         system = self.system(wildcards.collection)
-        return (
-            self.systems.identity(self._corpus(self.section[wildcards.collection]), system)
-            if system
-            else {}
-        )
+        if system is None:
+            return {}
+        return self.systems.identity(self._corpus(self.section[wildcards.collection]), system)
 
     def gate(self, name: str) -> list[str]:
         """Return the weights of the classifier before it, if there is one."""

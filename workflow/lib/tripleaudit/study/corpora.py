@@ -49,18 +49,22 @@ class Corpora:
 
     def sizes(self, name: str) -> dict[str, int]:
         """Return the number of sentences of each split, where it is known before the study runs."""
-        corpus = self.sections[name]
-        if corpus.only_relations:
+        section = self.sections[name]
+        if section.only_relations:
             return {}
-        entry = registry.corpora().get(corpus.registry or name) if corpus.files is None else None
-        known = dict(entry.sizes) if entry is not None else self.file_sizes[name]
-        limits = {split: most for split, most in corpus.limit or () if most is not None}
-        return {split: min(size, limits.get(split, size)) for split, size in known.items()}
+        sizes = self.file_sizes[name]
+        if section.files is None:
+            entry = registry.corpora().get(section.registry or name)
+            sizes = dict(entry.sizes) if entry is not None else sizes
+        limits = {split: limit for split, limit in section.limit or () if limit is not None}
+        return {split: min(size, limits.get(split, size)) for split, size in sizes.items()}
 
     def registered(self, corpus: str) -> registry.RegisteredCorpus | None:
         """Return the registered corpus behind a corpus of the study; None for own files."""
-        chosen = self.sections[corpus]
-        return None if chosen.files is not None else registry.corpus(chosen.registry or corpus)
+        section = self.sections[corpus]
+        if section.files is not None:
+            return None
+        return registry.corpus(section.registry or corpus)
 
     @property
     def trainable(self) -> list[str]:

@@ -84,21 +84,19 @@ class GreScores:
     def _systems(self, dataset: str) -> list[Planned]:
         chosen, located = self.datasets[dataset], self.paths.file
         has_judge = self.config.judge is not None and chosen.judged
-        gold = {kind: located(path) for kind, path in stored(chosen.gold).items()} | {
-            "triples": self.gold(dataset)
-        }
-        found = [Planned(GROUND_TRUTH, {"extractor": GROUND_TRUTH, "setting": "gold"}, gold)]
+        gold = {kind: located(path) for kind, path in stored(chosen.gold).items()}
+        gold["triples"] = self.gold(dataset)
+        systems = [Planned(GROUND_TRUTH, {"extractor": GROUND_TRUTH, "setting": "gold"}, gold)]
         for name, system in chosen.systems.items():
             files = {kind: located(path) for kind, path in stored(system).items()}
             keys = {"extractor": system.row or name, "setting": system.setting}
-            keys |= {} if system.seed is None else {"seed": str(system.seed)}
-            kinds = (
-                tuple(kind for kind in DETAILS if kind not in files)
-                if system.judge and has_judge
-                else ()
-            )
-            found.append(Planned(name, keys, files, kinds))
-        return found + self._extracted(dataset, has_judge) + self._own(dataset)
+            if system.seed is not None:
+                keys["seed"] = str(system.seed)
+            judged: tuple[str, ...] = ()
+            if system.judge and has_judge:
+                judged = tuple(kind for kind in DETAILS if kind not in files)
+            systems.append(Planned(name, keys, files, judged))
+        return systems + self._extracted(dataset, has_judge) + self._own(dataset)
 
     def _extracted(self, dataset: str, judge: bool) -> list[Planned]:
         """Return the extractions by language models from the texts of a data set."""
@@ -131,18 +129,12 @@ class GreScores:
                 path = f"{corpus}/original-nz/{prediction.system}"
                 rows.append((path, {"setting": SYSTEM}, prediction.system))
         judged = self.config.judge is not None and chosen.extractors_judged
-        found = []
+        systems = []
         for path, keys, name in rows:
             files = {"triples": fill(self.paths.results.predictions, run=path, testset="test")}
-            found.append(
-                Planned(
-                    path.replace("/", "-"),
-                    {**keys, "extractor": name},
-                    files,
-                    DETAILS if judged else (),
-                )
-            )
-        return found
+            name_in_study, keys = path.replace("/", "-"), {**keys, "extractor": name}
+            systems.append(Planned(name_in_study, keys, files, DETAILS if judged else ()))
+        return systems
 
     def texts(self, dataset: str, system: str) -> list[str]:
         """Return the gold file if the judge takes the texts of a system from it, else nothing."""
@@ -210,25 +202,19 @@ class GreScores:
 
     def topic_text(self, wildcards: Any) -> str:
         """Return the training texts of a topic model: configured, else training set, else gold."""
-        topics, (corpus, _) = (
-            self.datasets[wildcards.dataset].topics,
-            self.corpus_of(wildcards.dataset),
-        )
+        topics = self.datasets[wildcards.dataset].topics
         if topics is not None and topics.text is not None:
             return self.paths.file(topics.text)
-        return (
-            self.gold(wildcards.dataset)
-            if corpus is None
-            else self.paths.results.sentences.format(corpus=corpus, split="train")
-        )
+        corpus, _ = self.corpus_of(wildcards.dataset)
+        if corpus is None:
+            return self.gold(wildcards.dataset)
+        return self.paths.results.sentences.format(corpus=corpus, split="train")
 
     def topic_model(self, wildcards: Any) -> list[str]:
         """Return the topic model of a data set, if it has one."""
-        return (
-            [self.paths.results.topic_vocabulary.format(dataset=wildcards.dataset)]
-            if self.datasets[wildcards.dataset].topics
-            else []
-        )
+        if not self.datasets[wildcards.dataset].topics:
+            return []
+        return [self.paths.results.topic_vocabulary.format(dataset=wildcards.dataset)]
 
     def topic_options(self, wildcards: Any) -> list[str]:
         """Return the settings of a topic model as command-line options."""
@@ -245,11 +231,9 @@ class GreScores:
     def evaluated(self, wildcards: Any) -> list[str]:
         """Return the file whose texts determine the order of a topic model's training texts."""
         topics = self.datasets[wildcards.dataset].topics
-        return (
-            []
-            if topics is None or topics.evaluated_after is None
-            else [self.gold(wildcards.dataset)]
-        )
+        if topics is None or topics.evaluated_after is None:
+            return []
+        return [self.gold(wildcards.dataset)]
 
     @cached_property
     def embedding_endpoint(self) -> str | None:
@@ -264,10 +248,10 @@ class GreScores:
 
     def embedding_options(self) -> list[str]:
         """Return the settings of the embedder as command-line options."""
-        endpoint, embedder = self.embedding_endpoint, self.config.embedder
-        return options_of(
-            {"endpoint": endpoint, "batch-size": embedder and not endpoint and embedder.batch_size}
-        )
+        embedder = self.config.embedder
+        if self.embedding_endpoint:
+            return options_of({"endpoint": self.embedding_endpoint})
+        return options_of({"batch-size": None if embedder is None else embedder.batch_size})
 
     def embedding_identity(self) -> dict[str, Any]:
         """Return the settings that affect the vectors of the embedding endpoint."""
@@ -289,7 +273,9 @@ class GreScores:
     def judge_identity(self, wildcards: Any) -> dict[str, Any]:
         """Return the settings that affect a judge's answers."""
         judge = self.config.judge
-        prompts = (judge.factualness_prompt, judge.granularity_prompt) if judge is not None else ()
+        prompts: tuple[str, ...] = ()
+        if judge is not None:
+            prompts = (judge.factualness_prompt, judge.granularity_prompt)
         return settings.answering(self.language_models.section, wildcards.judge, *prompts)
 
     # results

@@ -82,7 +82,7 @@ class ResultPaths:
         self.scores = f"{study}/scores/{{row}}.csv"
         self.counts = f"{study}/counts/{{row}}.csv"
         self.score_provenance = f"{study}/scores/{{row}}.provenance.json"
-        self.curve = f"{study}/scores/{{of}}/curve.json"
+        self.curve = f"{study}/scores/{{classifier_run}}/curve.json"
         self.merged_scores = f"{study}/{{part}}scores.csv"
         self.merged_provenance = f"{study}/{{part}}scores.provenance.json"
         self.frame = f"{study}/{{frame}}.{{form}}"
@@ -133,9 +133,13 @@ class StudyPaths:
 
     def file(self, path: str) -> str:
         """Return the path of a file: in the raw root, a fetched raw file, shipped, or as named."""
-        if self.raw_root and (Path(self.raw_root) / path).exists():
-            return str(Path(self.raw_root) / path)
-        return f"{self.raw}/{path}" if path in registry.raw_files() else shipped(path)
+        if self.raw_root:
+            file = Path(self.raw_root) / path
+            if file.exists():
+                return str(file)
+        if path in registry.raw_files():
+            return f"{self.raw}/{path}"
+        return shipped(path)
 
     def own_files(self, paths: Iterable[str]) -> list[str]:
         """Return those inputs that the study neither makes nor fetches.
@@ -180,9 +184,11 @@ class StudyPaths:
 
     def to_get(self, *files: registry.RawFile) -> Iterator[str]:
         """Yield a sentence about each page with files that cannot be fetched and are not there."""
+        if self.raw_root:
+            return
         pages: dict[str | None, list[str]] = {}
         for file in files:
-            if file.source is None and not self.raw_root and not file.below(self.raw).is_file():
+            if file.source is None and not file.below(self.raw).is_file():
                 pages.setdefault(file.page, []).append(file.name)
         for page, names in pages.items():
             yield f"{', '.join(names)}: cannot be fetched; get it from {page} and set raw_root to the folder above it"

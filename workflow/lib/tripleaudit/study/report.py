@@ -108,7 +108,9 @@ class Report:
             needs: kinds of files; returns only the tables that need such files.
         """
         chosen = dict.fromkeys(self.possible, {}) if self.chosen is None else self.chosen
-        return {name: of for name, of in chosen.items() if not needs or TABLES[name].needs in needs}
+        if not needs:
+            return chosen
+        return {name: options for name, options in chosen.items() if TABLES[name].needs in needs}
 
     def options(self, *names: str) -> str:
         """Return tables with their options as canonical JSON."""

@@ -40,10 +40,10 @@ from tripleaudit.systems.language_model import task_of
 from tripleaudit.systems.test_set import make_query
 
 Row = dict[str, Any]
-Found = Iterator[
-    Row | str
-]  # a row for each job; a text for what cannot be counted, as what it reads is not made yet
-Clients = Callable[[str], Client]  # of endpoints by name, opened once
+Estimates = Iterator[Row | str]
+"""A row for each job; the name of a job whose inputs do not exist yet."""
+Clients = Callable[[str], Client]
+"""Function that returns the client of an endpoint, opened once."""
 COLUMNS = {
     "data set": "dataset",
     "system": "system",
@@ -60,7 +60,7 @@ COLUMNS = {
 
 
 def plan(study: Study) -> dict[str, Any]:
-    """Return what a study would still send; reads texts and cache, sends nothing.
+    """Estimate the requests that a study would still send; reads texts and stored answers.
 
     Returns:
         ``{"jobs": [{"dataset", "system", "endpoint", "done", + fields of Estimate}], "total":
@@ -72,15 +72,16 @@ def plan(study: Study) -> dict[str, Any]:
     with ExitStack() as opened:
         clients = cache(lambda name: opened.enter_context(_client(study, name)))
         stages = (_extraction, _systems, _judging, _embedding, _needles)
-        found = list(chain.from_iterable(stage(study, clients) for stage in stages))
-    jobs = [one for one in found if not isinstance(one, str)]
+        results = list(chain.from_iterable(stage(study, clients) for stage in stages))
+    jobs = [result for result in results if not isinstance(result, str)]
+    uncounted = [result for result in results if isinstance(result, str)]
     with closing(Store(models.config.cache, study.name)) as store:
         spent = store.committed()
     counted = (Estimate(**{name: job[name] for name in Estimate.__slots__}) for job in jobs)
     return {
         "jobs": jobs,
         "total": asdict(sum(counted, Estimate())),
-        "unknown": [*dict.fromkeys(one for one in found if isinstance(one, str))],
+        "unknown": list(dict.fromkeys(uncounted)),
         "missing_keys": models.missing_keys(
             [*models.queried(), *(job["endpoint"] for job in jobs)]
         ),
@@ -90,7 +91,7 @@ def plan(study: Study) -> dict[str, Any]:
 
 
 def as_table(result: Mapping[str, Any]) -> str:
-    """Return the plan as lines of text: one a job, the sum, and what stands in the way."""
+    """Return the plan as lines of text: the jobs, their sum, and obstacles."""
     rows = [[*COLUMNS]]
     total = "at least" if result["unknown"] else "total"
     for job in [*result["jobs"], _row(total, "", "", False, Estimate(**result["total"]))]:
@@ -128,13 +129,13 @@ def as_table(result: Mapping[str, Any]) -> str:
 # the stages
 
 
-def _extraction(study: Study, clients: Clients) -> Found:
+def _extraction(study: Study, clients: Clients) -> Estimates:
     """Estimate the requests of the section's systems, each with a row."""
     models, section = study.language_models, study.language_models.section
     for dataset, name in models.extractions:
         system, results = section["systems"][name], study.paths.results
         report = results.extraction_report.format(dataset=dataset, system=name)
-        done = _known(report).get("identity") == _as_json(models.identity(dataset, name))
+        done = _report(report).get("identity") == _as_json(models.identity(dataset, name))
         texts, train = results.texts.format(dataset=dataset), models.examples(dataset, name)
         figures = Estimate()
         sentences = load_sentences(texts) if isfile(texts) else _local_texts(study, dataset)
@@ -153,14 +154,12 @@ def _local_texts(study: Study, dataset: str) -> list[Sentence] | None:
     """Return the texts of a data set from the study's own files; None if unreadable."""
     chosen = study.language_models.section["datasets"][dataset]
     sentences = local_set(study.data.sections[chosen["corpus"]], chosen["split"], "wz")
-    return (
-        None
-        if sentences is None
-        else select_texts(sentences, chosen.get("limit"), chosen.get("sample_seed"))
-    )
+    if sentences is None:
+        return None
+    return select_texts(sentences, chosen.get("limit"), chosen.get("sample_seed"))
 
 
-def _systems(study: Study, clients: Clients) -> Found:
+def _systems(study: Study, clients: Clients) -> Estimates:
     """Estimate the requests of language models among the systems, without repeated questions."""
     systems = study.systems
     jobs: list[Any] = []
@@ -179,8 +178,8 @@ def _systems(study: Study, clients: Clients) -> Found:
         if sentences is None:
             yield f"{job.corpus}/{name} ({about}: its sentences are not made yet)"
             continue
-        given = json.loads(systems.job(job.corpus, name, 1, job.trainset))
-        query = to_make(name, systems.settings(name), *sentences, given)
+        values = json.loads(systems.job(job.corpus, name, 1, job.trainset))
+        query = to_make(name, systems.settings(name), *sentences, values)
         endpoint = systems.sections[name].endpoint or ""
         figures = _counted(clients(endpoint), task_of(query), query.sentences)
         done = not figures.to_pay and isfile(report) and not read_json(report).get("failed")
@@ -191,24 +190,21 @@ def _test_and_training(
     study: Study, job: Any, inputs: Mapping[str, Any]
 ) -> tuple[list[Sentence], list[Sentence]] | None:
     """Return the test and training sentences of a system from finished jobs or own files."""
-    found: list[list[Sentence]] = []
-    for role, setting in (("test", study.settings[-1]), ("train", "nz")):
-        if not inputs[role]:
-            found.append([])
-            continue
-        if isfile(inputs[role]):
-            found.append(load_sentences(inputs[role]))
-            continue
-        original = job.testset == "test" and job.trainset.startswith("original-")
-        sentences = local_set(study.data.sections[job.corpus], role, setting) if original else None
-        if sentences is None:
-            return None
-        found.append(sentences)
-    test, train = found
-    return test, train
+    is_original = job.testset == "test" and job.trainset.startswith("original-")
+
+    def read(role: str, setting: str) -> list[Sentence] | None:
+        file = inputs[role]
+        if not file:
+            return []
+        if isfile(file):
+            return load_sentences(file)
+        return local_set(study.data.sections[job.corpus], role, setting) if is_original else None
+
+    test, train = read("test", study.settings[-1]), read("train", "nz")
+    return None if test is None or train is None else (test, train)
 
 
-def _judging(study: Study, clients: Clients) -> Found:
+def _judging(study: Study, clients: Clients) -> Estimates:
     """Yield the requests of the judge of the GREScores."""
     gre, judge = study.grescores, study.grescores.config.judge
     if judge is None:
@@ -223,7 +219,7 @@ def _judging(study: Study, clients: Clients) -> Found:
     ]
     for dataset, system in judged:
         kinds, triples, figures = system.judged, system.files["triples"], Estimate()
-        known = _known(gre.judged(dataset, system.name, name, "report"))
+        known = _report(gre.judged(dataset, system.name, name, "report"))
         by = {
             kind: {"judge": client.endpoint.model, "prompt": prompts[kind][0].sha256[:12]}
             for kind in kinds
@@ -239,7 +235,7 @@ def _judging(study: Study, clients: Clients) -> Found:
             yield _row(dataset, f"{system.name} (judge)", name, done, figures)
 
 
-def _embedding(study: Study, clients: Clients) -> Found:
+def _embedding(study: Study, clients: Clients) -> Estimates:
     """Estimate the strings to embed for US and CS; those of missing answers are unknown."""
     gre, name = study.grescores, study.grescores.embedding_endpoint
     known: set[str] = set()  # one string costs once, whichever data set asks for it first
@@ -259,8 +255,8 @@ def _embedding(study: Study, clients: Clients) -> Found:
         yield _row(dataset, "all (strings to embed)", name, done, figures)
 
 
-def _needles(study: Study, clients: Clients) -> Found:
-    """What the models that invent, extract and judge needles would be sent, at most."""
+def _needles(study: Study, clients: Clients) -> Estimates:
+    """Estimate the most requests to the models that invent, extract and judge needles."""
     needles, config = study.needles, study.needles.config
     if not needles.models:
         return
@@ -274,7 +270,7 @@ def _needles(study: Study, clients: Clients) -> Found:
         )
     generator = config.generator if corpus is None else None
     for number, lm in enumerate(needles.models):
-        judge, known = needles.judge_of(lm), _known(needles.file(lm, "report.json"))
+        judge, known = needles.judge_of(lm), _report(needles.file(lm, "report.json"))
         with _client(study, lm) as client, _client(study, judge or lm) as judging:
             own = Plan.from_mapping(values, client.endpoint.context)
             done = known.get("model") == client.endpoint.model and known.get("plan") == _as_json(
@@ -298,7 +294,7 @@ def _needles(study: Study, clients: Clients) -> Found:
                 yield _row("needles", f"{lm} ({stage})", name, done, stages[stage])
 
 
-# what they share
+# shared by the stages
 
 
 def _client(study: Study, endpoint: str) -> Client:
@@ -320,8 +316,8 @@ def _row(dataset: str, system: str, endpoint: str, done: bool, figures: Estimate
     }
 
 
-def _known(report: str) -> dict[str, Any]:
-    """What a job said of its result; empty if there is none yet."""
+def _report(report: str) -> dict[str, Any]:
+    """Return the report of a job; empty if it has not run."""
     return read_json(report) if isfile(report) else {}
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+from collections.abc import Collection
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -53,125 +54,121 @@ class Systems:
 
     @cached_property
     def kinds(self) -> dict[str, SystemKind]:
-        """System -> its kind, for those that say one."""
-        said = {
-            name: [key for key in each.given() if key in SYSTEM_KINDS]
-            for name, each in self.sections.items()
-        }
-        return {name: SYSTEM_KINDS[keys[0]] for name, keys in said.items() if len(keys) == 1}
+        """System -> its kind; systems whose section has no or several kinds are left out."""
+        kinds = {}
+        for name, section in self.sections.items():
+            keys = [key for key in section.given() if key in SYSTEM_KINDS]
+            if len(keys) == 1:
+                kinds[name] = SYSTEM_KINDS[keys[0]]
+        return kinds
 
     def stored(self, name: str) -> dict[str, dict[str, list[str]]]:
         """Return corpus -> protocol -> files of a system by ``predictions``."""
-        given = self.sections[name].predictions
-        by_corpus = given if isinstance(given, dict) else dict.fromkeys(self.corpora[:1], given)
-        found = {}
+        by_corpus = self._by_corpus(self.sections[name].predictions)
+        stored: dict[str, dict[str, list[str]]] = {}
         for corpus, value in by_corpus.items():
             by_protocol = value if isinstance(value, dict) else {"original": value}
-            found[corpus] = {
-                protocol: [paths] if isinstance(paths, str) else list(paths)
-                for protocol, paths in by_protocol.items()
-            }
-        return found
+            stored[corpus] = {}
+            for protocol, paths in by_protocol.items():
+                stored[corpus][protocol] = [paths] if isinstance(paths, str) else list(paths)
+        return stored
+
+    def _by_corpus(self, value: Any) -> dict[str, Any]:
+        """Return corpus -> value; a value that is no mapping belongs to the first corpus."""
+        return value if isinstance(value, dict) else dict.fromkeys(self.corpora[:1], value)
 
     def formats(self, name: str) -> list[str]:
         """Return the formats of stored outputs: all if unknown, none for rows with ids."""
-        given = self.sections[name]
-        files = [
-            path
-            for by_protocol in self.stored(name).values()
-            for paths in by_protocol.values()
-            for path in paths
-        ]
-        files = list(map(self.paths.file, files))
-        with contextlib.suppress(UserError):  # it is not there yet
-            if not (given.format or given.columns) and all(
-                without_texts(path, ids=True) for path in files
-            ):
-                return []
-        return formats_of(files, given.format or "auto", given.columns) or list(FORMATS)
+        section = self.sections[name]
+        files = []
+        for by_protocol in self.stored(name).values():
+            for paths in by_protocol.values():
+                files += [self.paths.file(path) for path in paths]
+        if not section.format and not section.columns:
+            with contextlib.suppress(UserError):  # a file does not exist yet
+                if all(without_texts(path, ids=True) for path in files):
+                    return []
+        return formats_of(files, section.format or "auto", section.columns) or list(FORMATS)
 
     def training(self, name: str) -> dict[str, str]:
         """Return corpus -> provenance of the training behind a system by ``predictions``."""
-        given = self.sections[name].training
-        if given is None:
-            return {}
-        return given if isinstance(given, dict) else dict.fromkeys(self.corpora[:1], given)
+        provenance = self.sections[name].training
+        return {} if provenance is None else self._by_corpus(provenance)
 
     def settings(self, name: str) -> dict[str, Any]:
-        """Return the keys of a system with their defaults, those of its kind alone."""
+        """Return the settings of a system that its kind has, with their defaults."""
         kind = self.kinds[name]
-        full = self.sections[name].full()
-        found = {key: full[key] for key in dict.fromkeys((kind.name, *kind.options, *COMMON_KEYS))}
-        if isinstance(file := found["relations"], str):
-            with contextlib.suppress(UserError):  # which is a problem of the study
-                found["relations"] = load_map(self.paths.file(file))
-        return found
+        values = self.sections[name].full()
+        keys = dict.fromkeys((kind.name, *kind.options, *COMMON_KEYS))
+        settings = {key: values[key] for key in keys}
+        relations = settings["relations"]
+        if isinstance(relations, str):
+            with contextlib.suppress(UserError):  # reported by the checks of systems
+                settings["relations"] = load_map(self.paths.file(relations))
+        return settings
 
     def testsets(self, corpus: str, trainset: str, name: str) -> list[tuple[str, str]]:
         """Return the ``(test set, testing setting)`` pairs that a system is scored on."""
-        own, chosen = trainset.removesuffix("-nz"), self.sections[name].protocols
-        tested = (
-            self.stored(name).get(corpus, {})
-            if self.kinds[name].name == "predictions"
-            else self.protocols.names
-        )
-        return [
-            (test, testing)
-            for test, testing in self.protocols.testsets(trainset)
-            if (set_ := own if test == "test" else test) in tested
-            and (chosen is None or set_ in chosen)
-            if not self.protocols.gives_schema(set_) or self.takes_schema(name)
-        ]
+        chosen = self.sections[name].protocols
+        available: Collection[str] = self.protocols.names
+        if self.kinds[name].name == "predictions":
+            available = self.stored(name).get(corpus, {})
+        pairs = []
+        for testset, testing in self.protocols.testsets(trainset):
+            protocol = trainset.removesuffix("-nz") if testset == "test" else testset
+            is_chosen = chosen is None or protocol in chosen
+            fits = not self.protocols.gives_schema(protocol) or self.takes_schema(name)
+            if protocol in available and is_chosen and fits:
+                pairs.append((testset, testing))
+        return pairs
 
     def takes_schema(self, name: str) -> bool:
         """Return whether a system reads the relations to extract; stored outputs are assumed to."""
-        kind, settings = self.kinds[name], self.sections[name]
-        reads = settings.relations is True or (
-            kind.name == "endpoint" and settings.setting != "open"
-        )
-        return kind.name == "predictions" or (kind.takes_schema and reads)
+        kind, section = self.kinds[name], self.sections[name]
+        if kind.name == "predictions":
+            return True
+        is_closed_endpoint = kind.name == "endpoint" and section.setting != "open"
+        return kind.takes_schema and (section.relations is True or is_closed_endpoint)
 
     def threads(self, wildcards: Any) -> int:
         """Return the threads of a system's job."""
         return self.sections[wildcards.extractor].threads
 
     def gpus(self, wildcards: Any) -> int:
-        """Return its GPUs."""
+        """Return the GPUs of a system's job."""
         return self.sections[wildcards.extractor].gpus
 
     def mem_mb(self, wildcards: Any, attempt: int) -> int:
-        """Return its memory."""
+        """Return the memory of a system's job."""
         return self.sections[wildcards.extractor].mem_mb * attempt
 
     def runtime(self, wildcards: Any) -> int | str:
-        """Return its time."""
+        """Return the time limit of a system's job."""
         return self.sections[wildcards.extractor].runtime
 
     def inputs(self, wildcards: Any) -> dict[str, Any]:
         """Return the inputs of a prediction file other than the test set."""
-        name = wildcards.extractor
+        name, corpus = wildcards.extractor, wildcards.corpus
         kind, settings = self.kinds[name], self.settings(name)
-        own, protocol = wildcards.testset == "test", wildcards.trainset.rpartition("-")[0]
-        files = [self.paths.file(path) for path in self.files(wildcards)]
-        if own:
+        if wildcards.testset == "test":
             test = self.protocols.testset_file(wildcards)
         else:
-            test = self.protocols.set_file(wildcards.corpus, wildcards.testset, "nz", "test")
+            test = self.protocols.set_file(corpus, wildcards.testset, "nz", "test")
+        train: str | list[str] = []
+        if self.config.corpora[corpus].has_training:
+            # source of relations and examples; a protocol may hold some of them out
+            protocol = wildcards.trainset.rpartition("-")[0]
+            if not self.protocols.gives_schema(protocol):
+                protocol = "original"
+            train = self.protocols.set_file(corpus, protocol, "nz", "train")
+        model = []
+        if kind.name == "endpoint":
+            model = self.language_models.served(settings["endpoint"])
+        files = [self.paths.file(path) for path in self.files(wildcards)]
         return {
             "test": test,
-            # relations and examples come from here; what is held out of training is held out of
-            # these, too
-            "train": self.protocols.set_file(
-                wildcards.corpus,
-                protocol if self.protocols.gives_schema(protocol) else "original",
-                "nz",
-                "train",
-            )
-            if self.config.corpora[wildcards.corpus].has_training
-            else [],
-            "model": self.language_models.served(settings["endpoint"])
-            if kind.name == "endpoint"
-            else [],
+            "train": train,
+            "model": model,
             "files": files,
             "contents": with_contents(files)[len(files) :],
             "programs": sorted({*kind.files(settings), *(settings.get("files") or ())}),
@@ -185,56 +182,58 @@ class Systems:
         """Return the stored outputs for one test set."""
         if self.kinds[wildcards.extractor].name != "predictions":
             return []
-        own = wildcards.trainset.removesuffix("-nz")
-        protocol = own if wildcards.testset == "test" else wildcards.testset
+        protocol = wildcards.testset
+        if protocol == "test":
+            protocol = wildcards.trainset.removesuffix("-nz")
         return self.stored(wildcards.extractor)[wildcards.corpus][protocol]
 
     def identity(self, corpus: str, name: str, trainset: str = "original-nz") -> dict[str, Any]:
-        """Return what decides the answers of a system besides texts and files."""
-        settings = self.settings(name)
-        settings.pop("predictions", None)  # the files are inputs
-        settings.pop("training", None)  # shown in the tables, by a job of its own
-        found = {key: value for key, value in settings.items() if key not in TRANSPORT_KEYS}
-        if self.kinds[name].name == "endpoint":
-            found |= identity(self.language_models.section, settings)
-        kind, setting = self.kinds[name], settings.get("setting")
-        if kind.takes_schema and (settings["relations"] is True or setting not in (None, "open")):
-            found["described"] = self.described(corpus, trainset)
-        return found
+        """Return the settings that affect the answers of a system, besides texts and files."""
+        kind, settings = self.kinds[name], self.settings(name)
+        ignored = {*TRANSPORT_KEYS, "predictions", "training"}  # stored files are inputs
+        affecting = {key: value for key, value in settings.items() if key not in ignored}
+        if kind.name == "endpoint":
+            settings.pop("predictions", None)
+            settings.pop("training", None)
+            affecting |= identity(self.language_models.section, settings)
+        is_closed = settings.get("setting") not in (None, "open")
+        if kind.takes_schema and (settings["relations"] is True or is_closed):
+            affecting["described"] = self.described(corpus, trainset)
+        return affecting
 
     def described(self, corpus: str, trainset: str = "original-nz") -> dict[str, str]:
-        """Return relation -> description as systems are given them with a training set."""
+        """Return relation -> description that systems receive with a training set."""
         return self.protocols.described(corpus, trainset.rpartition("-")[0])
 
     def json(self, wildcards: Any, input: Any) -> str:
-        """Return the settings for the job, which Snakemake does not compare."""
+        """Return the settings of a job as JSON; Snakemake does not compare them."""
         return json.dumps(self.settings(wildcards.extractor), sort_keys=True)
 
     def job_param(self, wildcards: Any, input: Any, threads: int) -> str:
-        """Return :meth:`job` of wildcards; ``input`` keeps Snakemake from comparing it."""
+        """Return :meth:`job` of wildcards; Snakemake does not compare it, as it takes ``input``."""
         trainset = wildcards.get("trainset", "original-nz")
         return self.job(wildcards.corpus, wildcards.extractor, threads, trainset)
 
     def job(self, corpus: str, name: str, threads: int, trainset: str = "original-nz") -> str:
-        """Return what the job needs besides the settings."""
-        described = self.described(corpus, trainset)
+        """Return the further values that a job of a system needs, as JSON."""
         job: dict[str, Any] = {
             "threads": threads,
             "study": self.config.study,
-            "relations": described,
+            "relations": self.described(corpus, trainset),
         }
         if self.kinds[name].name == "endpoint":
             job["section"] = self.language_models.section
         return json.dumps(job, sort_keys=True)
 
     def networked(self) -> list[str]:
-        """Return the systems that need a network: not what jobs serve themselves."""
-        served = self.language_models.need_network
-        return [
-            name
-            for name, kind in self.kinds.items()
-            if kind.network and (kind.name != "endpoint" or served(self.sections[name].endpoint))
-        ]
+        """Return the systems that need a network, without models that jobs serve themselves."""
+        names = []
+        for name, kind in self.kinds.items():
+            endpoint = self.sections[name].endpoint
+            is_local = kind.name == "endpoint" and not self.language_models.need_network(endpoint)
+            if kind.network and not is_local:
+                names.append(name)
+        return names
 
 
 def next_attempt(report: str | Path) -> int:
@@ -247,4 +246,5 @@ def next_attempt(report: str | Path) -> int:
         last = read_json(report) if Path(report).is_file() else {}
     except UserError:
         last = {}
-    return last.get("attempt", 0) + bool(last.get("failed"))
+    attempt: int = last.get("attempt", 0)
+    return attempt + 1 if last.get("failed") else attempt

@@ -22,7 +22,9 @@ class GenerativeChecks:
     """
 
     def __init__(self, models: LanguageModels, corpora: Corpora, incomplete: Collection[str]):
-        self.models, self.corpora, self.config = models, corpora, models.config
+        self.models = models
+        self.corpora = corpora
+        self.config = models.config
         self.endpoints = declared(self.config.endpoints, "generative/endpoints", incomplete)
         self.datasets = declared(self.config.datasets, "generative/datasets", incomplete)
 
@@ -61,13 +63,11 @@ class GenerativeChecks:
             texts = self.config.datasets.get(dataset)
             if system.examples and texts is not None and texts.split == "train":
                 yield f"{where}/examples: the texts of '{dataset}' are the training split that examples come from"
-            has = (
-                self.corpora.sizes(texts.corpus).get("train")
-                if texts and texts.corpus in self.corpora.sections
-                else None
-            )
-            if has is not None and system.examples > has:
-                yield f"{where}/examples: {system.examples} sentences, but the training split has {has}"
+            if texts is None or texts.corpus not in self.corpora.sections:
+                continue
+            size = self.corpora.sizes(texts.corpus).get("train")
+            if size is not None and system.examples > size:
+                yield f"{where}/examples: {system.examples} sentences, but the training split has {size}"
 
     def _problems_of_endpoints(self) -> Iterator[str]:
         for name, server in self.config.endpoints.items():

@@ -37,56 +37,54 @@ class SystemChecks:
 
     def problems(self) -> Iterator[str]:
         """Yield one sentence for each thing that cannot work, before anything runs."""
-        ways = ["trained", *SYSTEM_KINDS]
-        for name, each in self.config.systems.items():
-            where, given = f"systems/{name}", each.given()
-            said = [key for key in ways if key in given]
-            if len(said) != 1:
-                found = f"{' and '.join(said)} are several" if said else "none of them is given"
-                yield f"{where}: expected exactly one of {', '.join(ways)}; {found}"
-            elif said == ["trained"]:
-                yield from self._problems_of_trained(where, name, given)
+        kinds = ["trained", *SYSTEM_KINDS]
+        for name, section in self.config.systems.items():
+            where, values = f"systems/{name}", section.given()
+            keys = [key for key in kinds if key in values]
+            if len(keys) != 1:
+                count = f"{' and '.join(keys)} are several" if keys else "none of them is given"
+                yield f"{where}: expected exactly one of {', '.join(kinds)}; {count}"
+            elif keys == ["trained"]:
+                yield from self._problems_of_trained(where, name, values)
             else:
-                yield from self._problems_of_kind(where, name, given)
+                yield from self._problems_of_kind(where, name, values)
 
     def _problems_of_trained(
-        self, where: str, name: str, given: Mapping[str, Any]
+        self, where: str, name: str, values: Mapping[str, Any]
     ) -> Iterator[str]:
-        known = [
-            *(one for one, spec in EXTRACTORS.items() if not spec.classifier),
-            *self.config.own_extractors,
-        ]
-        yield from unknown(f"{where}/trained", "extractor", name, known)
+        built_in = [extractor for extractor, spec in EXTRACTORS.items() if not spec.classifier]
+        extractors = [*built_in, *self.config.own_extractors]
+        yield from unknown(f"{where}/trained", "extractor", name, extractors)
         if name in self.config.extractors:
             yield f"{where}: '{name}' is an entry of extractors, too; expected it once"
-        for key in given:
+        for key in values:
             if key != "trained":
                 yield f"{where}/{key}: of a trained extractor all settings stand under 'trained'"
 
-    def _problems_of_kind(self, where: str, name: str, given: Mapping[str, Any]) -> Iterator[str]:
+    def _problems_of_kind(self, where: str, name: str, values: Mapping[str, Any]) -> Iterator[str]:
         kind, settings = self.systems.kinds[name], self.systems.settings(name)
         taken = (*EXTRACTORS, *BASELINES, *self.config.own_extractors)
-        if (
-            kind.name == "predictions"
-        ):  # those of an extractor have its name and its published values
+        if kind.name == "predictions":
+            # stored predictions of an extractor that the study does not train may have its name
             taken = (*self.trained, *BASELINES)
         if name in taken or name.startswith(CLASSIFIER_PREFIX):
             yield f"{where}: '{name}' is the name of an extractor or a baseline; expected another one"
         allowed = (kind.name, *kind.options, *COMMON_KEYS)
-        for key in given:
+        for key in values:
             if key not in allowed:
                 yield f"{where}/{key}: a system by '{kind.name}' has no such key{hint(key, allowed)}"
-        if given[kind.name] is None:
+        if values[kind.name] is None:
             yield f"{where}/{kind.name}: nothing stands there; expected a value"
             return
         if kind.name == "endpoint":
             yield from self._problems_of_endpoint(where, settings)
         if kind.name == "predictions":
             yield from self._problems_of_stored(where, name)
-        if given.get("relations") is True and "relations" not in kind.options:
+        relations = values.get("relations")
+        if relations is True and "relations" not in kind.options:
             yield f"{where}/relations: a system by '{kind.name}' takes no relations; expected a map of names"
-        if isinstance(file := given.get("relations"), str):
-            yield from refused(f"{where}/relations", load_map, self.systems.paths.file(file))
+        if isinstance(relations, str):
+            yield from refused(f"{where}/relations", load_map, self.systems.paths.file(relations))
         yield from (f"{where}/{sentence}" for sentence in kind.problems(settings))
         for protocol in self.systems.sections[name].protocols or ():
             yield from _absent(f"{where}/protocols", "protocol", protocol, self.protocol_names)
@@ -96,21 +94,21 @@ class SystemChecks:
 
     def _problems_of_endpoint(self, where: str, settings: Mapping[str, Any]) -> Iterator[str]:
         yield from unknown(f"{where}/endpoint", "endpoint", settings["endpoint"], self.endpoints)
+        examples = settings["examples"]
         for corpus in self.systems.corpora:
-            has = self.corpora.sizes(corpus).get("train", settings["examples"])
-            if settings["examples"] > has:
-                more = f"{settings['examples']} sentences, but the training split of {corpus} has {has}"
-                yield f"{where}/examples: {more}"
+            size = self.corpora.sizes(corpus).get("train")
+            if size is not None and examples > size:
+                yield f"{where}/examples: {examples} sentences, but the training split of {corpus} has {size}"
 
     def _problems_of_stored(self, where: str, name: str) -> Iterator[str]:
-        given = self.systems.sections[name].predictions
-        corpora, tested = self.systems.corpora, self.protocol_names
-        if not isinstance(given, dict) and len(corpora) != 1:
+        predictions = self.systems.sections[name].predictions
+        corpora, protocols = self.systems.corpora, self.protocol_names
+        if not isinstance(predictions, dict) and len(corpora) != 1:
             yield f"{where}/predictions: the study has {len(corpora)} corpora; expected the paths by corpus"
         for corpus, paths in self.systems.stored(name).items():
             yield from _absent(f"{where}/predictions", "corpus", corpus, corpora)
             for protocol, files in paths.items():
-                yield from _absent(f"{where}/predictions/{corpus}", "protocol", protocol, tested)
+                yield from _absent(f"{where}/predictions/{corpus}", "protocol", protocol, protocols)
                 for path in sorted({path for path in files if files.count(path) > 1}):
                     yield f"{where}/predictions/{corpus}: {path}: the same file twice; expected it once"
                 for path in files:
@@ -122,10 +120,12 @@ class SystemChecks:
 
     def _problems_of_training(self, where: str, path: str) -> Iterator[str]:
         file = self.systems.paths.file(path)
-        yield from (missing := list(self.systems.paths.problems_of_file(where, path)))
-        if not missing:
-            found = list(refused(where, training_fact, file, {}))
-            yield from found or refused(where, check_stored, file)
+        problems = list(self.systems.paths.problems_of_file(where, path))
+        if not problems:
+            problems = list(refused(where, training_fact, file, {}))
+        if not problems:
+            problems = list(refused(where, check_stored, file))
+        yield from problems
 
 
 def _absent(where: str, what: str, name: str, known: Sequence[str]) -> Iterator[str]:
