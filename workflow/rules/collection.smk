@@ -56,7 +56,9 @@ rule extract_collection:
         reading=COLLECTIONS.reading_options,
         deciding=COLLECTIONS.deciding_options,
         speed=COLLECTIONS.speed_options,
-        extractor=lambda wildcards, input, threads: COLLECTIONS.extractor_options(wildcards.collection, threads),
+        extractor=lambda wildcards, input, threads: COLLECTIONS.extractor_options(
+            wildcards.collection, threads
+        ),
         gate=lambda wildcards, input: (
             ["--gate", str(Path(input.gate[0]).parent)] if input.gate else []
         ),

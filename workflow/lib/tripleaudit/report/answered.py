@@ -52,9 +52,7 @@ def answered(run: Predicted) -> Answered:
 
 
 def _entities(run: Predicted) -> Answered:
-    """Documents with the needles that were put into them, and the entities that a model found
-    there.
-    """
+    """Return documents with their needles and the entities that a model extracted."""
     needles = {str(row["id"]): row for _, row in read_jsonl(run.gold.with_name("needles.jsonl"))}
     found: dict[str, list[dict]] = {}
     for _, row in read_jsonl(run.predictions):

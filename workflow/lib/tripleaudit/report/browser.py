@@ -36,8 +36,9 @@ RAW_CHARACTERS = 4_000  # of a raw answer; the rest lies in the answers' file
 
 
 def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> dict[str, Any]:
-    """Judge every prediction and keep as many sentences as fit into so many bytes, spread evenly
-    over each test set.
+    """Judge every prediction and choose sentences that fit into a limit of bytes.
+
+    The sentences are spread evenly over each test set.
 
     Returns:
         ``sets`` and ``systems`` (``{"key", "name"}``, systems with their ``set``), ``relations``
@@ -167,8 +168,9 @@ def set_label(run: Predicted) -> str:
 
 
 def system_label(run: Predicted, among: Sequence[Predicted]) -> str:
-    """Name a system: extractor, Entity Noising, classifier before it, and its training where the
-    page has several.
+    """Return the name of a system: extractor, Entity Noising, classifier, training set.
+
+    The training set is part of the name if the page has several.
     """
     classifier, extractor = split_two_step(run.extractor)
     name = labels.extractor(extractor, run.noise)
@@ -197,9 +199,7 @@ def _raw(run: Predicted) -> dict[str, str]:
 
 
 def _marks(run: Predicted) -> Callable[[str, Triple], list[list[float | None]]]:
-    """Return how to find the marks of a judge, ``[[FS, GS]]``, of a triple of a text; ``[]`` if
-    it was not judged.
-    """
+    """Return a function from text and triple to the judge's marks ``[[FS, GS]]``, else ``[]``."""
     if run.verdicts is None:
         return lambda text, triple: []
     verdicts, splits = (
@@ -222,9 +222,7 @@ def _marks(run: Predicted) -> Callable[[str, Triple], list[list[float | None]]]:
 
 
 def error_counts(data: Mapping[str, Any]) -> list[dict[str, int]]:
-    """Count correct triples and each kind of error for each system, over the sentences that are
-    embedded.
-    """
+    """Count correct triples and kinds of errors of each system in the embedded sentences."""
     totals = [dict.fromkeys((CORRECT, *KINDS), 0) for _ in data["systems"]]
     for sentence in data["sentences"]:
         for system, triples in sentence["p"].items():

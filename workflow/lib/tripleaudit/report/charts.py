@@ -1,5 +1,4 @@
-"""Plots of a page as Vega-Lite specifications: drawn by the page's own script, in its colours, with
-what they show.
+"""Plots of the report as Vega-Lite specifications, which the page's script draws.
 
 Every table of scores has the same plot: a point and its interval for each cell, on one scale for
 the whole study.
@@ -21,10 +20,9 @@ Address = Callable[[Cell], str]
 
 
 def chart(table: Table, address: Address) -> dict[str, Any] | None:
-    """Return the plot of a table's scores, None for a table without intervals or with too few cases
-    for a conclusion.
+    """Return the plot of a table's scores; None without intervals or with too few cases.
 
-    Where some columns are F1, they alone are drawn: precision and recall stand in the table.
+    If some columns are F1, only they are drawn.
     """
     full = table.full
     columns = [
@@ -51,8 +49,7 @@ def chart(table: Table, address: Address) -> dict[str, Any] | None:
 
 
 def by_stratum(table: Table) -> dict[str, Any] | None:
-    """Return F1 by how much of a triple training has shown, a line for each system and a dashed one
-    for looking up.
+    """Return F1 by stratum: a line for each system, and a dashed line for the look-up.
 
     Of a table with several corpora, those of the first are drawn; None for a table without these
     scores. Where there are more systems than lines fit, those with the greatest F1 are drawn.
@@ -117,9 +114,7 @@ def read_plot(path: str | Path) -> list[dict[str, Any]]:
 
 
 def script() -> str:
-    """Return the script that draws: Vega-Lite with what it needs, as the package
-    vl-convert-python carries it.
-    """
+    """Return the script that draws: Vega-Lite and its dependencies from vl-convert-python."""
     import vl_convert
 
     return vl_convert.javascript_bundle(None)

@@ -1,6 +1,4 @@
-"""What is wrong with a prediction: one kind for each wrong triple, by rules that a reader can
-check at the text.
-"""
+"""Kinds of errors: one for each wrong triple, by rules that a reader can verify in the text."""
 
 from collections.abc import Sequence
 
@@ -21,8 +19,7 @@ KINDS = {
 
 
 def kind_of(triple: Triple, gold: Sequence[Triple]) -> str:
-    """Return the kind of a predicted triple under exact string matching, ``correct`` if gold has
-    it.
+    """Return the kind of a predicted triple; ``correct`` if it equals a gold triple as strings.
 
     The first rule that holds decides: ``zero`` the sentence has no gold triple; ``relation`` gold
     has this pair under another relation; ``swapped`` gold has the triple with subject and object
@@ -52,9 +49,7 @@ def kind_of(triple: Triple, gold: Sequence[Triple]) -> str:
 
 
 def decided(yes: bool, has: bool) -> str:
-    """Return the kind of a classifier's answer: it may miss a sentence with triples, or invent
-    some where none are.
-    """
+    """Return the kind of a classifier's answer: correct, missed, or invented triples."""
     return CORRECT if yes == has else "zero" if yes else "missed"
 
 

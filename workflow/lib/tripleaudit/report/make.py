@@ -1,6 +1,4 @@
-"""From the files of a study to its report: what the workflow's report rule and ``tripleaudit
-report`` call.
-"""
+"""From the files of a study to its report, for the report rule and ``tripleaudit report``."""
 
 import logging
 import shlex

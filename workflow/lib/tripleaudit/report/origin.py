@@ -1,6 +1,4 @@
-"""Where the numbers of a report come from: code, versions, devices, seeds and digests, gathered
-from the sidecars.
-"""
+"""Origin of the numbers of a report: code, versions, devices, seeds and digests."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path

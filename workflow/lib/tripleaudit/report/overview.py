@@ -39,10 +39,9 @@ class Matrix:
 
 
 def in_front(found: Matrix) -> Matrix:
-    """Return what stands in sight: F1 of extraction in percent, each number once, of systems that
-    find anything.
+    """Return the F1 of extraction in percent that the page shows first, each number once.
 
-    A question that rests on too few cases is none of it.
+    Systems that extract nothing and questions with too few cases are left out.
     """
     heads, shown = [], set()
     for head in found.heads:
@@ -121,9 +120,7 @@ def matrix(tables: Iterable[Table]) -> Matrix:
 
 
 def system_of(cell: Cell) -> tuple[str, str]:
-    """Return corpus and system of a cell as people read them; two steps belong to their
-    extractor.
-    """
+    """Return corpus and system of a cell as labels; two-step systems count as their extractor."""
     of = cell.of or {}
     extractor = split_two_step(of["extractor"])[1]
     return labels.corpus(of["corpus"]), labels.extractor(extractor, of["noise"])
@@ -147,9 +144,7 @@ def rests_on(cell: Cell) -> str:
 
 
 def on_scale(cell: Cell) -> list[str] | None:
-    """Return the lower bound, the value and the upper bound in percent of a perfect score; None
-    without a scale.
-    """
+    """Return lower bound, value and upper bound in percent of a perfect score, else None."""
     if not cell.full or cell.value is None:
         return None
     bounds = (cell.value if bound is None else bound for bound in (cell.low, cell.value, cell.high))

@@ -107,10 +107,9 @@ class StudyFacts:
 
 
 def counted(counts: Path, study: Path) -> Predicted | None:
-    """Describe a run by the keys of its counts, and find its sentences by the provenance of its
-    scores.
+    """Describe a run by the keys of its counts, with its sentences from the provenance.
 
-    A system that failed has none: its scores rest on the report that says so.
+    A system that failed has none: its scores rest on its report.
 
     Raises:
         UserError: the counts are missing or are something else, or the sentences are gone or have
@@ -130,9 +129,7 @@ def counted(counts: Path, study: Path) -> Predicted | None:
 
 
 def answered_by(answers: Path, verdicts: Sequence[str | Path] = ()) -> Predicted:
-    """Describe the answers of a language model, ``…/<texts>/<system>/answers.jsonl``, next to
-    its predictions.
-    """
+    """Describe the answers of a language model, ``…/<texts>/<system>/answers.jsonl``."""
     texts, system = answers.parts[-3:-1]
     judged = next((path for path in map(Path, verdicts) if path.parts[-3] == system), None)
     triples, gold = answers.with_name("predictions.jsonl"), answers.parents[1] / "reference.jsonl"
@@ -153,8 +150,7 @@ RUN = ("corpus", "protocol", "training", "extractor")
 
 
 def find_files(folder: str | Path) -> ReportFiles:
-    """Find the files of a finished study in ``results/<study>``; of several seeds, the first is
-    browsed.
+    """Find the files of a finished study in ``results/<study>``, with those of the first seed.
 
     Raises:
         UserError: there is no such folder, or it holds no table.

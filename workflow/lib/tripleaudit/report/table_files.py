@@ -1,6 +1,4 @@
-"""The links of a table's numbers to the sentences behind them, and how far they are from
-reported values.
-"""
+"""Links from numbers of a table to their sentences, and differences to reported values."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
