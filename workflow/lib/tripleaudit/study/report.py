@@ -197,7 +197,10 @@ class Report:
 
     def curves(self) -> list[str]:
         """Return the precision-recall curves of all classifiers."""
-        return [self.paths.results.curve.format(classifier_run=run.path) for run in self.runs.classifiers]
+        return [
+            self.paths.results.curve.format(classifier_run=run.path)
+            for run in self.runs.classifiers
+        ]
 
     def audits(self) -> list[str]:
         """Return one audit of each corpus and protocol."""

@@ -1,6 +1,4 @@
-"""The audit of one protocol of one corpus as the tables read it: triple types, strata and the
-sizes of the splits.
-"""
+"""Audits of a protocol of a corpus: triple types, strata and sizes of the splits."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,9 +18,7 @@ SPLITS = ("train", "valid", "test")
 
 
 def sizes(sentences: Sequence[Sentence]) -> dict[str, int]:
-    """Count sentences with triples, their triples (each counted once per sentence), and sentences with
-    zero triples.
-    """
+    """Count sentences with triples, their distinct triples, and sentences without triples."""
     triples = [len(distinct_triples(sentence)) for sentence in sentences]
     return {
         "sentences": len(sentences),
@@ -84,12 +80,11 @@ def study_audit(
 def example(
     original: Sequence[Sentence], augmented: Sequence[Sentence], seen: SeenTriples
 ) -> list[dict[str, Any]]:
-    """Return one test sentence and its variants with their triples and the types of these
-    (rte-generalization, Fig. 2).
+    """Return a test sentence and its variants with triples and their types.
 
-    It is the first one whose variants all differ from it and from one another; nothing if there is
-    no such. Of each: ``name`` (empty for the sentence itself), ``text`` and ``triples`` (three
-    strings and a type).
+    It is the first sentence whose variants all differ; nothing without such a sentence
+    (rte-generalization, Fig. 2). Each has ``name`` (empty for the sentence itself), ``text`` and
+    ``triples`` (three strings and a type).
     """
 
     def shown(each: Sentence, name: str) -> dict[str, Any]:
@@ -126,11 +121,9 @@ def write_study_audit(
     counts: Sequence[str | Path] = (),
     original: Sequence[str | Path] = (),
 ) -> None:
-    """Read project JSONL splits, each as train, valid, test, and write their :func:`study_audit` as
-    JSON.
+    """Read the splits of a protocol and write their :func:`study_audit` as JSON.
 
-    The ``remarks`` are what reports on reading the corpus's splits (``counts``) say was left out or
-    changed.
+    The ``remarks`` come from the reports on reading the corpus's splits (``counts``).
     """
     loaded = _load_splits(splits)
     zero = _load_splits(with_zero) if with_zero else {}

@@ -53,9 +53,7 @@ def build_table(name: str, inputs: TableInputs) -> Table:
 
 
 def complete_notes(table: Table, scores: ScoreIndex) -> tuple[str, ...]:
-    """Return the notes of a table, with those on settings, encoders, unread answers and marks that
-    its labels and cells call for.
-    """
+    """Return the notes of a table, with those on settings, encoders, unread answers and marks."""
     notes = [*table.notes]
     notes += encoder_notes(scores, table.cells)
     notes += layout_notes(scores, table.cells)

@@ -60,9 +60,7 @@ class Cell:
         scale: float = 100,
         **more: Any,
     ) -> "Cell":
-        """Return the mean over seeds of values in another unit, as fractions, with its
-        deviation; a gap without any.
-        """
+        """Return the mean and deviation over seeds of fractions; a gap without values."""
         return cls(
             value=statistics.fmean(values) * scale if values else None,
             sd=statistics.stdev(values) * scale if len(values) > 1 else None,
@@ -191,9 +189,7 @@ class Table:
         return replace(self, rows=rows)
 
     def find(self, column: str = "", **of: str) -> list[Cell]:
-        """Return the measured cells that are of something, such as ``stratum="unseen"``, in
-        columns of a label.
-        """
+        """Return the measured cells with given keys, such as ``stratum="unseen"``."""
         return [
             cell
             for row in self.rows
@@ -239,9 +235,7 @@ def subject(
 
 
 def about(corpus: str, protocol: str, stratum: str = "all", testing: str = "nz") -> dict[str, str]:
-    """Return what :attr:`Cell.of` says of a number that is about the sentences of a test set,
-    whatever the system.
-    """
+    """Return the :attr:`Cell.of` of a number about the sentences of a test set."""
     run = {
         "corpus": corpus,
         "protocol": protocol,
@@ -254,8 +248,10 @@ def about(corpus: str, protocol: str, stratum: str = "all", testing: str = "nz")
 
 
 def number(value: float, digits: int, sign: bool = False) -> str:
-    """Format a number with fixed decimals; never ``-0.0``, with ``sign`` always a sign except
-    for zero.
+    """Format a number with fixed decimals, never ``-0.0``.
+
+    Args:
+        sign: write a sign before every number but zero.
     """
     text = f"{value:{'+' if sign else ''}.{digits}f}"
     return text.lstrip("+-") if not float(text) else text

@@ -1,5 +1,4 @@
-"""Contrasts: every comparison that the four papers make, and every pair of systems, as one data
-frame.
+"""Contrasts: every comparison of the four papers, and every pair of systems, as a data frame.
 
 A row compares the F1 of two sides on a corpus: one system under two conditions, or two systems on
 one test set. Values are fractions. Bold marks, ``compare`` and contrasts are decided by one
@@ -175,9 +174,7 @@ class Side:
 
     @property
     def keys(self) -> dict[str, str]:
-        """The run's keys, its system without a classifier, the classifier (``gate``) and the
-        stratum.
-        """
+        """Return the run's keys, its system without classifier, the classifier and the stratum."""
         gate, system = split_two_step(self.run.extractor)
         return {**self.run._asdict(), "system": system, "gate": gate, "stratum": self.stratum}
 
@@ -350,9 +347,7 @@ def _mark(scores: ScoreIndex, first: RunKey, second: RunKey) -> str:
 
 
 def _corrected(frame: pd.DataFrame) -> list[float | None]:
-    """Return Holm's p-values over the systems of a contrast and corpus, or over the pairs of a
-    test set.
-    """
+    """Return Holm's p-values over the systems of a contrast, or the pairs of a test set."""
     families: dict[tuple[str, ...], list[int]] = {}
     for position, row in enumerate(frame.to_dict("records")):
         is_baseline = {row["extractor_first"], row["extractor_second"]} & BASELINES.keys()

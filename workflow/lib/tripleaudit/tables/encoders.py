@@ -1,6 +1,4 @@
-"""Encoder and layout behind measured values, and the extractor under which a paper prints values
-of a training.
-"""
+"""Encoder and layout of measured values, and the extractor names of papers for trainings."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
@@ -31,8 +29,7 @@ def describe_encoder(fact: Mapping[str, Any]) -> str:
 
 
 def encoder_notes(scores: Any, cells: Iterable[Cell]) -> list[str]:
-    """Return the note that names the encoder of every measured value next to a reported one; none
-    without such values.
+    """Return the note that names the encoder of measured values next to reported ones, if any.
 
     Args:
         scores: the :class:`~tripleaudit.tables.inputs.ScoreIndex` of the table.
@@ -43,9 +40,7 @@ def encoder_notes(scores: Any, cells: Iterable[Cell]) -> list[str]:
 
 
 def layout_notes(scores: Any, cells: Iterable[Cell]) -> list[str]:
-    """Return the note that names the layout of every measured value next to a reported one, or
-    none.
-    """
+    """Return the note that names the layout of measured values next to reported ones, if any."""
     systems = _systems_by(lambda fact: fact.get("layout") or UNKNOWN, scores, cells)
     return [f"Layout of the tokens: {systems}. {PAPER_LAYOUT}"] if systems else []
 
@@ -53,8 +48,9 @@ def layout_notes(scores: Any, cells: Iterable[Cell]) -> list[str]:
 def _systems_by(
     fact_in_words: Callable[[Mapping[str, Any]], str], scores: Any, cells: Iterable[Cell]
 ) -> str:
-    """Return the systems with a reported value by a fact of their trainings, such as ``minilm:
-    CasRel, BiRTE; …``.
+    """Return the systems with reported values by a fact of their trainings, as text.
+
+    An example is ``minilm: CasRel, BiRTE; …``.
     """
     systems: dict[str, dict[str, None]] = {}
     for cell in cells:

@@ -89,8 +89,7 @@ def write_frames(
     doubled: Sequence[str | Path] = (),
     runs: Sequence[str | Path] = (),
 ) -> None:
-    """Write the frames of a study as Parquet into a folder, cells and contrasts as CSV too;
-    ``scores.csv`` is there.
+    """Write the frames of a study as Parquet; cells and contrasts also as CSV.
 
     Args:
         out: folder of the study.
@@ -132,9 +131,7 @@ def read_contrasts(path: str | Path) -> list[dict[str, Any]]:
 
 
 def doubled_index(scores: ScoreIndex, files: Sequence[str | Path]) -> ScoreIndex:
-    """Return the counts of the trainings of twice the epochs, next to those of what is not
-    trained.
-    """
+    """Return the counts of the trainings of twice the epochs, and of untrained systems."""
     doubles = ScoreIndex((), files)
     for run, by_seed in scores.counts.items():
         if set(by_seed) == {""}:

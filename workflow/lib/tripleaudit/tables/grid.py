@@ -202,8 +202,7 @@ def score_table(
 def extractor_rows(
     study: TableInputs, protocols: Iterable[str], base: str = "original"
 ) -> pd.DataFrame:
-    """Return one row for each corpus, extractor (or baseline) and noise setting, for corpora with
-    scores on a protocol.
+    """Return a row for each corpus, extractor or baseline, and noise setting, with scores.
 
     A corpus without any of the protocols is left out; the rows' runs are on the protocol ``base``.
     """
@@ -252,22 +251,20 @@ def row_frame(rows: Iterable[Mapping[str, str]]) -> pd.DataFrame:
 
 
 def is_extractor(name: str) -> bool:
-    """Whether a name of the scores file is an extractor alone: no classifier, no two-step
-    extraction, no baseline.
+    """Return whether a name of the scores file is an extractor alone.
+
+    Classifiers, two-step extraction and baselines are not.
     """
     return not name.startswith("zcc-") and name not in BASELINES
 
 
 def extracts(name: str) -> bool:
-    """Whether a name of the scores file is an extractor alone, or a baseline that stands next to
-    extractors.
-    """
+    """Return whether a name is an extractor alone, or a baseline that extracts."""
     return is_extractor(name) or (name in BASELINES and not BASELINES[name].classifier)
 
 
 def row_notes(inputs: TableInputs, runs: Iterable[RunKey], *protocols: str) -> list[str]:
-    """Return the notes on baselines and on systems without training among the runs of a table, and
-    those that failed.
+    """Return the notes on baselines, untrained systems and failed systems among the runs.
 
     A system that failed on the test sets of the protocols may have no row.
     """
@@ -428,8 +425,7 @@ def strata_table(
     printed: Reported,
     only: str = "original",
 ) -> Table:
-    """One row for each corpus, extractor and noise setting, of the corpora that have scores on the
-    protocol ``only``.
+    """Return a row for each corpus, extractor and noise setting with scores on ``only``.
 
     Rows are runs on the original split, which columns may replace; the augmented test set has no
     strata.

@@ -1,6 +1,4 @@
-"""What a table is made from: scores as cells over seeds with intervals, audits, facts of
-trainings, and options.
-"""
+"""Inputs of tables: cells over seeds with intervals, audits, facts of trainings, options."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -49,8 +47,7 @@ OPTIONS: Final = ("matching", "digits", "caption", "style")
 
 
 class ScoreIndex:
-    """The rows of a scores file by run, and the per-sentence counts behind them where they are
-    available.
+    """The rows of a scores file by run, and the per-sentence counts behind them if available.
 
     Args:
         scores: rows of one study.
@@ -101,8 +98,9 @@ class ScoreIndex:
 
     @property
     def has_strata(self) -> bool:
-        """Whether seen and unseen triples are told apart, which needs a training set; True
-        without any score.
+        """Return whether seen and unseen triples are told apart; True without any score.
+
+        This needs a training set.
         """
         return not self._values or any(stratum in STRATA for _, stratum, _, _ in self._values)
 
@@ -122,9 +120,7 @@ class ScoreIndex:
         return {key[2] for key in self._values if key[0] == run}
 
     def measured(self, run: RunKey) -> list[tuple[str, str, str]]:
-        """Return what a run has values for, as ``(stratum, matching, metric)`` in the order of
-        the scores file.
-        """
+        """Return the ``(stratum, matching, metric)`` of a run's values in the file's order."""
         return [key[1:] for key in self._values if key[0] == run]
 
     def cell(
@@ -137,8 +133,7 @@ class ScoreIndex:
         scale: float = 100,
         digits: int = 1,
     ) -> Cell:
-        """Return the mean over seeds with its deviation and interval; a gap where nothing was
-        measured.
+        """Return the mean over seeds with deviation and interval; a gap without measurement.
 
         The interval is the run's own one for one seed. For several seeds it is that of their mean
         over sentences and runs, which needs the per-sentence counts, as does the F1 of several
@@ -171,8 +166,7 @@ class ScoreIndex:
         )
 
     def false_triples(self, run: RunKey, names: str, digits: int) -> Cell:
-        """Return the triples that are predicted for 100 sentences without any, a gap without such
-        sentences.
+        """Return the predicted triples for 100 sentences without any; a gap without such sentences.
 
         The names of training that they hold (:mod:`tripleaudit.scoring.held_names`) may be of
         several kinds, with ``+`` between them, or empty for all.
@@ -197,8 +191,7 @@ class ScoreIndex:
         return self._of(rate, counted, run, names or "zero", PRIMARY, "false_triples")
 
     def cases(self, run: RunKey, stratum: str, matching: str, metric: str = "") -> int | None:
-        """Return the number of sentences or texts that a run's scores rest on, ``None`` where the
-        scores do not say it.
+        """Return the number of sentences or texts behind a run's scores; None if it is unknown.
 
         A GREScore may rest on fewer texts than the others, as it leaves out texts without triples.
         """
@@ -221,11 +214,10 @@ class ScoreIndex:
         matching: str,
         digits: int = 1,
     ) -> Cell:
-        """Return the mean over shared seeds of one run minus another, in points, a gap without
-        shared seeds.
+        """Return the mean over shared seeds of one run minus another, in points, else a gap.
 
-        What is not trained has the empty seed and is the same for every seed. The mark is what is
-        said of either's training.
+        What is not trained has the empty seed and is the same for every seed. The mark is that of
+        either training.
         """
         ours, theirs = (self.values(run, stratum, matching, metric) for run in (first, second))
         both = {
@@ -252,9 +244,7 @@ class ScoreIndex:
         return replace(found, mark="".join(dict.fromkeys(marks)))
 
     def mark(self, run: RunKey) -> str:
-        """Return the marks of a run's training (of both trainings in two-step extraction) and of
-        its unread answers.
-        """
+        """Return the marks of a run's training, or both trainings, and of its unread answers."""
         trained = self._runs_behind(run)
         marks = [mark for mark in MARKS if any(mark in self.marks.get(one, "") for one in trained)]
         unread = self.unread_answers(run._asdict())
@@ -314,9 +304,7 @@ class ScoreIndex:
         ]
 
     def as_in_paper(self, run: RunKey) -> RunKey:
-        """Return a run with the extractor and the noise setting that its training has in the
-        papers.
-        """
+        """Return a run with the extractor name and noise setting of its training in the papers."""
         classifier, extractor = split_two_step(run.extractor)
         facts = self.trainings_behind(run._replace(extractor=extractor)._asdict())
         if not facts:
@@ -368,8 +356,7 @@ class ScoreIndex:
     def stacked(
         self, run: RunKey, matching: str, stratum: str = "all", seeds: Iterable[str] | None = None
     ) -> np.ndarray | None:
-        """Return the counts ``[sentences, seeds, 3]`` of a run, ``None`` where some are missing or
-        do not fit together.
+        """Return the counts ``[sentences, seeds, 3]`` of a run; None if they are incomplete.
 
         Args:
             seeds: all of the run's, if there are none given.
@@ -400,8 +387,7 @@ class ScoreIndex:
         return next(iter(self.counts.get(run, {}).values()), None)
 
     def between(self, first: Mapping[str, str], second: Mapping[str, str]) -> Difference | None:
-        """Compare the F1 of what two cells are of (:attr:`Cell.of`), ``None`` without their
-        per-sentence counts.
+        """Compare the F1 of two cells (:attr:`Cell.of`); None without per-sentence counts.
 
         Seeds are paired where both sides share them. So are sentences, where both sides read the
         same; where one test set is the other with zero-triple sentences added; and variants of a
@@ -463,9 +449,7 @@ Sides = tuple[list[np.ndarray], list[list[str]]]
 
 
 def _paired(counts: list[np.ndarray], ids: list[list[str]], units: list[list[str]]) -> Sides | None:
-    """Bring the counts of two sides to the same sentences in the same order, ``None`` where they
-    have others.
-    """
+    """Return the counts of two sides for the same sentences; None if their sentences differ."""
     first, second = counts
     if ids[0] == ids[1]:
         return counts, units
@@ -483,9 +467,7 @@ def _paired(counts: list[np.ndarray], ids: list[list[str]], units: list[list[str
 def _paired_variants(
     counts: list[np.ndarray], ids: list[list[str]], units: list[list[str]]
 ) -> Sides | None:
-    """Return the counts of the original of each variant next to those of the variant, or the
-    other way round.
-    """
+    """Return the counts of originals next to those of their variants, or the reverse."""
     first, second = counts
     for originals, variants, is_swapped in ((0, 1, False), (1, 0, True)):
         try:
@@ -505,9 +487,7 @@ def _paired_variants(
 
 
 def _model_behind(run: RunKey) -> RunKey:
-    """Return the training that a run was made by: test sets without a training set belong to the
-    original split.
-    """
+    """Return the training of a run; test sets without a training set belong to the original one."""
     trains = any(spec.train and spec.means(run.protocol) for spec in PROTOCOLS.values())
     return run._replace(testing="", protocol=run.protocol if trains else "original")
 
@@ -532,8 +512,9 @@ class TableInputs:
 
     @cached_property
     def cells(self) -> "pd.DataFrame":
-        """Means over seeds with deviation, interval, seeds, cases and marks; docs/reference/python.md
-        describes the columns.
+        """Means over seeds with deviation, interval, seeds, cases and marks.
+
+        docs/reference/python.md describes the columns.
         """
         return cell_frame(self.scores)
 
@@ -544,9 +525,7 @@ class TableInputs:
 
     @property
     def systems(self) -> list[dict[str, Any]]:
-        """The facts of systems without training, one for each test set
-        (:mod:`tripleaudit.systems.test_set`).
-        """
+        """Facts of systems without training, for each test set."""
         return [fact for fact in self.runs if "system" in fact]
 
     @property
@@ -556,9 +535,7 @@ class TableInputs:
 
     @property
     def reasons(self) -> dict[tuple[str, str, str], str]:
-        """``(system, corpus, protocol)`` -> why it finds next to nothing, for another reason
-        than itself.
-        """
+        """``(system, corpus, protocol)`` -> external reason why it finds almost nothing."""
         found = {}
         for run, seeds in (
             self.scores.counts if self.untrained else {}

@@ -1,6 +1,4 @@
-"""Names as people read them: corpora, protocols, extractors, triple types, settings, and the
-papers' order.
-"""
+"""Labels of corpora, protocols, extractors, triple types and settings, and the papers' order."""
 
 from collections.abc import Iterable, Sequence
 
@@ -33,10 +31,12 @@ SPLITS = {"train": "Train", "valid": "Valid", "test": "Test"}
 
 
 def corpus(name: str) -> str:
+    """Return the label of a corpus."""
     return CORPORA.get(name, name)
 
 
 def protocol(name: str) -> str:
+    """Return the label of a protocol."""
     if name in PROTOCOLS:
         return PROTOCOLS[name].label or name
     return name.capitalize() if name.startswith("sift-") else name
@@ -54,9 +54,7 @@ def corpora(names: Iterable[str]) -> list[str]:
 
 
 def rte_order() -> list[str]:
-    """Return the extractors in the order of rte-generalization's tables, those that it does not
-    have behind them.
-    """
+    """Return the extractors in the order of rte-generalization's tables, others after them."""
     return sorted(EXTRACTORS, key=lambda name: EXTRACTORS[name].rte_order)
 
 
@@ -66,16 +64,12 @@ def cardinality_order() -> list[str]:
 
 
 def protocol_order() -> list[str]:
-    """Return the protocols in the papers' order; where one stands for several names, the
-    published ones.
-    """
+    """Return the protocols in the papers' order, published ones before those of the study."""
     return [name for spec in PROTOCOLS.values() for name in (*spec.defaults, spec.name)]
 
 
 def ordered(names: Iterable[str], order: Sequence[str] = ()) -> list[str]:
-    """Return different names in the given order, those that it lacks behind it by name,
-    baselines last in theirs.
-    """
+    """Return distinct names in the given order, then others by name, then baselines."""
     rank = {name: position for position, name in enumerate(order)}
     last = list(BASELINES)
     return sorted(

@@ -1,6 +1,4 @@
-"""The inputs of tables from files, and what the facts of trainings say of the scores behind
-them.
-"""
+"""Reading of the inputs of tables, and marks of scores from the facts of trainings."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -204,9 +202,7 @@ def _is_fact(row: Any) -> bool:
 
 
 def _unread_of(facts: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str, str], UnreadAnswers]:
-    """Return the unread answers of language models by system, corpus and protocol, from the
-    facts of systems.
-    """
+    """Return the unread answers of language models by system, corpus and protocol."""
     counts = {}
     for fact in facts:
         unread = count_unread(fact) if "system" in fact else None
@@ -217,9 +213,7 @@ def _unread_of(facts: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str, str],
 
 
 def marks_of(facts: Sequence[Mapping[str, Any]]) -> dict[RunKey, str]:
-    """Return the marks of trainings by run, without a testing setting; of a training without such
-    facts none.
-    """
+    """Return the marks of trainings by run, without a testing setting."""
     marks = dict.fromkeys(trainings_of(facts), "")
     evaluated = trainings_of(fact for fact in facts if fact.get("convergence"))
     mark_of_verdict = {RISING: UNFINISHED, None: UNSETTLED}
@@ -245,9 +239,7 @@ def training_budgets(facts: Iterable[Mapping[str, Any]]) -> dict[RunKey, float]:
 
 
 def trainings_of(facts: Iterable[Mapping[str, Any]]) -> dict[RunKey, list[Mapping[str, Any]]]:
-    """Return the facts of trainings by run, without a testing setting: those that differ in
-    their seed alone.
-    """
+    """Return the facts of trainings by run, without a testing setting; seeds together."""
     trainings: dict[RunKey, list[Mapping[str, Any]]] = {}
     for fact in facts:
         if "convergence" in fact:
@@ -256,9 +248,7 @@ def trainings_of(facts: Iterable[Mapping[str, Any]]) -> dict[RunKey, list[Mappin
 
 
 def ended(facts: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return how trainings ended that differ in their seed alone, from their facts; None for too
-    few evaluations.
-    """
+    """Return how the trainings of all seeds ended; None for too few evaluations."""
     doubled = [fact["doubled"] for fact in facts if fact.get("doubled")]
     evaluations = [fact["convergence"] or {} for fact in facts]
     return verdict(evaluations, doubled[0] if doubled else None)

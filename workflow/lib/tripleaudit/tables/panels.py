@@ -1,5 +1,4 @@
-"""Panels of plots, drawn by Altair: what several plots share, and how a plot becomes a picture on
-paper.
+"""Panels of plots in Altair: shared parts, and the conversion of a plot to an image.
 
 A panel is a chart; a plot is a Vega-Lite specification of panels side by side. The report's page
 draws the same specifications in its own colours, one panel next to the other.
@@ -72,9 +71,7 @@ def to_svg(spec: Spec) -> str:
 
 
 def values(rows: Iterable[Mapping[str, Any]]) -> alt.Data:
-    """Return rows as the data of a panel; names of corpora and models hold no characters that a
-    page cannot show.
-    """
+    """Return rows as the data of a panel, with names that a page can show."""
     cleaned = [
         {key: clean(value) if isinstance(value, str) else value for key, value in row.items()}
         for row in rows
@@ -106,9 +103,7 @@ def logarithm(channel: Any, field: str, title: str | None, domain: tuple[float, 
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Return the ticks of a logarithmic axis: 1, 2 and 5 of each decade, or the powers of ten of
-    more than two decades.
-    """
+    """Return the ticks of a logarithmic axis: 1, 2, 5 of a decade, or powers of ten."""
     steps = (1,) if high > 100 * low else (1, 2, 5)
     first = math.floor(math.log10(low))
     last = math.ceil(math.log10(high))
@@ -154,8 +149,7 @@ def intervals(
     title: str,
     rows: Sequence[str] = (),
 ) -> Panel:
-    """Return points with their intervals, rows below one another and the series of a row side by
-    side.
+    """Return points with intervals, one row below another, series of a row side by side.
 
     A point has ``row``, ``series``, ``value``, ``shown`` and, where they are known, ``low``,
     ``high`` and ``cases``. Rows are given where panels side by side shall have the same; an empty

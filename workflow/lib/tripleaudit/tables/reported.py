@@ -34,9 +34,7 @@ EN_VARIANTS: Final = {"none": "baseline", "noising": "entity noising"}
 
 @functools.cache
 def values(paper: str) -> dict[tuple[str, ...], str]:
-    """Return all values of one file (``rte_eval``, ``zero_cardinality``, ``minea``, …) by
-    :data:`KEY`, as printed.
-    """
+    """Return all values of one file (``rte_eval``, ``minea``, …) by :data:`KEY`, as printed."""
     with open_text(FOLDER / f"{paper}.csv") as stream:
         return {tuple(row[name] for name in KEY): row["value"] for row in csv.DictReader(stream)}
 
@@ -53,8 +51,9 @@ def rte(
 
 
 def in_rte(table: int) -> Callable[[Mapping[str, Any]], str | None]:
-    """Return the look-up of a cell by its keys in one of the tables 3 to 5 of rte-generalization
-    (exact matching only).
+    """Return the look-up of a cell in one of the tables 3 to 5 of rte-generalization.
+
+    These tables use exact matching only.
     """
 
     def look_up(keys: Mapping[str, Any]) -> str | None:
@@ -78,8 +77,9 @@ def in_rte(table: int) -> Callable[[Mapping[str, Any]], str | None]:
 def cardinality(
     table: int, corpus: str, setting: str, metric: str, *, model: str = "", variant: str = ""
 ) -> str | None:
-    """Return a value of zero-cardinality: a fraction, points, minutes or a count; arguments as
-    :func:`rte`.
+    """Return a value of zero-cardinality; arguments as :func:`rte`.
+
+    It is a fraction, points, minutes or a count.
     """
     return _printed(
         "zero_cardinality", CARDINALITY_DATASETS.get(corpus), table, setting, model, variant, metric

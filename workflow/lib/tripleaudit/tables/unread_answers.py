@@ -1,6 +1,4 @@
-"""Answers of language models that were truncated or could not be read: how many, and whether a
-row can be ranked.
-"""
+"""Truncated and unreadable answers of language models, by system."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
@@ -27,24 +25,19 @@ class UnreadAnswers(NamedTuple):
 
     @property
     def most(self) -> bool:
-        """Whether more than half of the answers are unread, so that the scores are no measure of
-        the model.
-        """
+        """Whether more than half of the answers are unread, so that the row cannot be ranked."""
         return 2 * self.unread > self.answers
 
 
 def count_unread(fact: Mapping[str, Any]) -> UnreadAnswers | None:
-    """Return the unread answers by the facts of a system; None for systems that are no language
-    models.
-    """
+    """Return the unread answers of a system by its facts; None for other systems."""
     if not fact.get("answers"):
         return None
     return UnreadAnswers(fact.get("unreadable", 0) + fact.get("truncated", 0), fact["answers"])
 
 
 def unread_notes(scores: Any, cells: Iterable[Cell]) -> list[str]:
-    """Return the note that counts the unread answers of every system in a table; none where all
-    answers were read.
+    """Return the note with the number of unread answers of every system in a table, if any.
 
     Args:
         scores: the :class:`~tripleaudit.tables.inputs.ScoreIndex` of the table.

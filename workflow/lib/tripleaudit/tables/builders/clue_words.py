@@ -1,6 +1,4 @@
-"""``clue-words``: the words that zero-cardinality classifiers decide by (zero-cardinality,
-section 3, table 1).
-"""
+"""``clue-words``: words with the largest weight in classifiers (zero-cardinality, table 1)."""
 
 from collections import Counter
 

@@ -1,8 +1,7 @@
-"""``co-occurrence``: triples that are predicted where there is none, by which names of training a
-sentence holds.
+"""``co-occurrence``: false triples by the names of training that a sentence contains.
 
-Two known names in a sentence that joins them by nothing are hard negatives: what the names suggest
-is wrong there.
+Two known names in a sentence that does not relate them are hard negatives: the names suggest a
+triple that is wrong there.
 """
 
 from tripleaudit.scoring.baselines import BASELINES

@@ -1,6 +1,4 @@
-"""``collection``: what an extractor found in large text collections, and how fast (this
-project's own).
-"""
+"""``collection``: triples and throughput of extraction from large text collections."""
 
 from typing import Final
 
@@ -28,9 +26,7 @@ SENTENCES = {
 
 
 def build(inputs: TableInputs) -> Table:
-    """Build from the manifests: one column a collection; lines, sentences, triples by relation,
-    and cost.
-    """
+    """Build from the manifests: lines, sentences, triples by relation, and cost."""
     found = [read_json(path) for path in inputs.files.get(KIND, [])]
     rows = [
         Row(label, [Cell(one["counts"].get(key, 0), 0) for one in found], group)

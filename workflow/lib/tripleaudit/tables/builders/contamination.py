@@ -1,8 +1,7 @@
-"""``contamination``: what a system loses when names in the sentences that it is tested on are
-replaced.
+"""``contamination``: loss of a system when names in the test sentences are replaced.
 
-The ids of augmented sentences say whose variants they are. The difference of F1 is taken over these
-pairs: a sentence is drawn, or exchanged, with all its variants.
+The ids of augmented sentences name the sentence whose variants they are. The difference of F1 is
+taken over these pairs: a sentence is drawn, or exchanged, with all its variants.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,4 @@
-"""``contrasts``: every comparison of the papers and every pair of systems, with difference,
-interval and p-value.
-"""
+"""``contrasts``: comparisons of the papers and of all pairs of systems, with p-values."""
 
 from __future__ import annotations
 
@@ -41,9 +39,7 @@ OTHER_PAIRS_NOTE: Final = (
 
 
 def contrast_table(study: TableInputs) -> Table:
-    """Build from the per-sentence counts; the frame has pairs of systems on the other test sets
-    as well.
-    """
+    """Build from the per-sentence counts; pairs on other test sets are in the frame only."""
     import pandas as pd
 
     files = study.files.get("doubled", [])
@@ -75,8 +71,9 @@ def contrast_table(study: TableInputs) -> Table:
 
 
 def is_printed(found: pd.DataFrame) -> pd.Series:
-    """Return which contrasts are printed: no pairs with baselines, and pairs of systems on the
-    original test set only.
+    """Return which contrasts are printed.
+
+    Pairs with baselines are left out, and pairs of systems on other than original test sets.
     """
     on_original = (
         (found["protocol_first"] == "original")
@@ -131,8 +128,9 @@ def _label(row: dict[str, Any], name_corpus: bool) -> str:
 
 
 def _is_on_another_test_set(row: dict[str, Any]) -> bool:
-    """Return whether both sides read one test set that is not the original one, and the
-    contrast's name does not say which.
+    """Return whether both sides share a test set that the contrast's name does not tell.
+
+    The original test set needs no mention.
     """
     protocol = row["protocol_first"]
     is_one_set = protocol == row["protocol_second"]

@@ -1,6 +1,4 @@
-"""``efficiency``: what each system takes for the test set of the original split, and its F1
-there.
-"""
+"""``efficiency``: cost of each system on the original test set, and its F1 there."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
@@ -31,9 +29,7 @@ NOTES = (
 
 
 def named(inputs: TableInputs) -> list[tuple[str, RunKey, list[dict[str, Any]]]]:
-    """Return the runs with their names and what their predictions took, one record a seed; in
-    the order of tables.
-    """
+    """Return the runs with their names and costs, one record a seed, in the order of tables."""
     records = _records_by_run(inputs)
     named_runs = []
     for corpus in labels.corpora({run.corpus for run in records}):

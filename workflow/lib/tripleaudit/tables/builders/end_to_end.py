@@ -74,9 +74,7 @@ def rows_of(
 
 
 def printed(keys: Keys, table: int, setting: str, metric: str) -> str | None:
-    """Return what a table of the paper has for a row, ``None`` where its rule of matching is
-    another one.
-    """
+    """Return the paper's value of a row; None if the paper matches by another rule."""
     name, is_partial = keys["extractor"].rpartition("+")[2], keys["matching"] == PARTIAL
     if keys["matching"] not in (PRIMARY, PARTIAL):
         return None
@@ -119,9 +117,7 @@ def has_partial_rows(names: Iterable[str]) -> bool:
 
 
 def _rows(study: TableInputs) -> list[dict[str, str]]:
-    """Return the rows of each corpus: trained without and with zero-triple sentences, then not
-    trained.
-    """
+    """Return the rows of each corpus: trained without and with zero-triple sentences, untrained."""
     runs = [
         run
         for run in study.scores.runs

@@ -1,5 +1,4 @@
-"""The tables of GenRES (tables 1 to 4): systems as rows, ground truth first, reported values next
-to measured ones.
+"""The tables of GenRES (tables 1 to 4): systems as rows, reported next to measured values.
 
 The protocol of a GREScore row is ``gre-LEVEL-SETTING`` and its matching the mode of scoring
 (``default`` or ``official``); the corpus is the data set and the extractor the system.
@@ -141,13 +140,12 @@ def cell_of(study: TableInputs, run: RunKey, metric: Metric, mode: str) -> Cell:
 
 
 def printed(run: RunKey, metric: str, strategy: bool = False) -> str | None:
-    """Return what tables 2 to 4 of GenRES, or table 1 (of strategies), print for a system; None
-    for nothing.
+    """Return the values of a system in tables 2 to 4 of GenRES, or in table 1; None without.
 
     Args:
         run: with GREScores.
         metric: as the paper calls it.
-        strategy: whether table 1 is meant.
+        strategy: whether table 1 (of strategies) is meant.
     """
     level, setting = parts(run)
     table = TABLES[level]
@@ -192,9 +190,7 @@ CALLED_FOR = (
 
 
 def build_level(level: str, study: TableInputs) -> Table:
-    """Build the table of one level from GREScores; systems that a data set lacks have gaps
-    there.
-    """
+    """Build the table of one level from GREScores; missing systems of a data set are gaps."""
     runs = runs_of(study, level)
     mode = mode_of(study, runs)
     answers = [
@@ -229,9 +225,7 @@ def build_level(level: str, study: TableInputs) -> Table:
 
 
 def metric_columns(metrics: Iterable[tuple[Metric, str, str | None]]) -> pd.DataFrame:
-    """Return a column frame of metrics, each with its group and the data set that it is of; None
-    for that of the row.
-    """
+    """Return a column frame of metrics with group and data set; None for the row's data set."""
     import pandas as pd
 
     columns = [
@@ -279,8 +273,7 @@ HARD_NOTE = (
 
 
 def hard_matching(study: TableInputs) -> Table:
-    """Build from GREScores: for each data set the ground truth, then systems by setting; micro and
-    published scores.
+    """Build from GREScores: the ground truth and systems by setting, micro and published scores.
 
     The ground truth matches itself, so its cells show sizes only.
     """

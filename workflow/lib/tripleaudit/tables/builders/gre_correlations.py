@@ -87,9 +87,7 @@ def build(inputs: TableInputs) -> Table:
 
 
 def printed_scores() -> Scores:
-    """Return the rows of open extraction that GenRES prints in tables 2 to 4, 14 systems on six
-    data sets.
-    """
+    """Return the rows of open extraction in tables 2 to 4 of GenRES: 14 systems, six data sets."""
     cells: dict[tuple[str, str, str], dict[str, str]] = {}
     for (_, name, setting, model, variant, metric), value in reported.values("genres").items():
         if setting.startswith("open,"):
@@ -112,9 +110,7 @@ def printed_scores() -> Scores:
 
 
 def _measured_scores(inputs: TableInputs) -> Scores:
-    """Return the study's scores of open extraction without ground truth; those of few texts are
-    gaps.
-    """
+    """Return the study's scores of open extraction; those of few texts are gaps."""
     runs = _runs(inputs)
     mode = mode_of(inputs, runs)
     systems = list(dict.fromkeys((run.extractor, run.training, run.noise) for run in runs))

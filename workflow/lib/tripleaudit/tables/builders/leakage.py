@@ -1,6 +1,4 @@
-"""``leakage``: what the splits of a corpus share, and what was left out or changed when they
-were read.
-"""
+"""``leakage``: overlap of the splits of a corpus, and changes that reading made."""
 
 import statistics
 from collections.abc import Mapping
@@ -99,9 +97,7 @@ def leakage_warnings(
 
 
 def _dependence(inputs: TableInputs, corpus: str, protocol: str) -> tuple[Cell, Cell]:
-    """Return the number of groups of test sentences that share gold triples, and the design
-    effect of F1.
-    """
+    """Return the number of groups of test sentences with shared triples, and the design effect."""
     groups = inputs.audits[corpus, protocol].get("groups")
     test_set = (corpus, protocol, "nz", "nz")
     systems = [

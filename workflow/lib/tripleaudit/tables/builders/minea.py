@@ -96,9 +96,7 @@ def coverage_note(inputs: TableInputs, runs: Sequence[RunKey]) -> str:
 
 
 def _unreadable_judgements(inputs: TableInputs, calls: RunKey) -> str:
-    """Return how many of the judge's verdicts could not be read, an empty text where there are
-    none.
-    """
+    """Return a note on unreadable verdicts of the judge; empty without such."""
     unreadable = cell_of(inputs, calls, "judge_unreadable", by="llm").value
     questions = cell_of(inputs, calls, "judge_questions", by="llm").value
     if not unreadable:
@@ -107,9 +105,7 @@ def _unreadable_judgements(inputs: TableInputs, calls: RunKey) -> str:
 
 
 def minea(inputs: TableInputs) -> Table:
-    """Build from the scores of the criteria; one group of rows for each model and group of
-    types.
-    """
+    """Build from the scores of the criteria; a group of rows for each model and group of types."""
     runs = runs_of(inputs, "needles")
     rows = [
         _row(inputs, run, stratum, group_of(run, runs))
@@ -224,11 +220,10 @@ SHOWN = 12
 
 
 def needle_example(inputs: TableInputs) -> Table:
-    """Build from the criteria of each needle (files of the kind ``criteria``), most telling needles
-    first.
+    """Build from the criteria of each needle (files of the kind ``criteria``).
 
-    A needle tells most where its criteria disagree; of each file, the first :data:`SHOWN` needles
-    are shown.
+    Needles whose criteria disagree come first; of each file, the first :data:`SHOWN` needles are
+    shown.
     """
     criteria = ("n", "ns", "k0.5", "k0.6", "k0.7", "llm")
     rows: list[Row] = []

@@ -74,9 +74,7 @@ GAIN = 0.01  # a smaller relative improvement counts as stagnation
 
 
 def iterations(inputs: TableInputs) -> Table:
-    """Build from the scores by iteration; the best value of a row is bold, its turning point
-    named.
-    """
+    """Build from the scores by iteration; the best value is bold, the turning point is named."""
     digits, runs, rows = inputs.digits(4), runs_of(inputs, "iterations"), []
     steps = sorted({step for run in runs for step in strata_of(inputs, run, "entities")}, key=int)
     for run in runs:
@@ -128,9 +126,7 @@ def iterations(inputs: TableInputs) -> Table:
 
 
 def turning_point(values: list[float | None], high: bool) -> int | None:
-    """Return the index of the last value that improves on the best one before it by at least
-    :data:`GAIN`.
-    """
+    """Return the index of the last value that improves on the best earlier one by :data:`GAIN`."""
     best, turn = None, None
     for index, value in enumerate(values):
         if value is None:

@@ -1,6 +1,4 @@
-"""``trainings``: with which settings each extractor and classifier was trained, and how far it
-had come at its end.
-"""
+"""``trainings``: settings of each training, and its state at the end."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -77,9 +75,7 @@ NOTES: Final = {
 
 
 def trainings(study: TableInputs) -> Table:
-    """Build from the facts of the trainings, a row for those that differ in their seed alone;
-    means over seeds.
-    """
+    """Build from the facts of the trainings: a row for all seeds, with means over them."""
     import pandas as pd
 
     facts_by_run = trainings_of(study.runs)
@@ -129,9 +125,7 @@ def _notes(facts_by_run: Mapping[RunKey, Sequence[Mapping[str, Any]]]) -> list[s
 
 
 def _noising_notes(trainings: Mapping[RunKey, Sequence[Mapping[str, Any]]]) -> list[str]:
-    """Return a note on the sentences that Entity Noising never changes, for each training set
-    that has some.
-    """
+    """Return a note for each training set with sentences that Entity Noising never changes."""
     notes: dict[str, None] = {}
     for run, facts in trainings.items():
         counts = facts[0].get("counts") or {}
@@ -215,9 +209,7 @@ def _points(value: float | None) -> float | None:
 
 
 def _lost_share(counts: Mapping[str, int]) -> float | None:
-    """Return the share of the gold triples that a training cannot represent, None where they
-    were not counted.
-    """
+    """Return the share of gold triples that a training cannot represent; None if not counted."""
     if not counts.get("triples"):
         return None
     return (counts["lost_triples"] + counts["unwritable_triples"]) / counts["triples"]

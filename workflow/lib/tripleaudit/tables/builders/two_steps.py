@@ -1,6 +1,4 @@
-"""``zcc`` and ``two-step``: a classifier alone, and before extraction (zero-cardinality, tables
-4 and 5).
-"""
+"""``zcc`` and ``two-step``: classifiers alone and before extraction (zero-cardinality, 4, 5)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -83,9 +81,7 @@ def _reported_zcc(keys: Keys) -> str | None:
 
 
 def two_step(study: TableInputs) -> Table:
-    """Build from scores of two-step extraction on WZ test sets, with the change against
-    end-to-end WZ training.
-    """
+    """Build from scores of two-step extraction on WZ test sets, next to end-to-end training."""
     runs = [run for run in study.scores.runs if split_two_step(run.extractor)[0]]
     rows = row_frame(_two_step_rows(study, runs))
     alone = [run._replace(extractor=split_two_step(run.extractor)[1]) for run in runs_of_rows(rows)]
@@ -148,9 +144,7 @@ def _paper_two_step(keys: Keys, metric: str) -> str | None:
 
 
 def _saved(study: TableInputs, keys: Keys, column: str) -> Cell:
-    """Return what remains to be queried after the classifier: of the sentences, of the money, or
-    the share saved.
-    """
+    """Return the share of sentences or money that remains, or is saved, behind a classifier."""
     run, matching = run_of(keys), keys["matching"]
     cases = study.scores.cases(run, "all", matching)
     passed, paid, whole = (

@@ -39,9 +39,7 @@ CANNOT_NOTE = (
 
 
 def unseen_relations(study: TableInputs) -> Table:
-    """Every system of the study; what was trained on its relations as weights has zeros without
-    being run.
-    """
+    """Build rows for every system; extractors that learn relations as weights score zero."""
     rows = _rows(study)
     runs = runs_of_rows(rows)
     named = [run for run in runs if _can_name(run.extractor)]
@@ -73,9 +71,7 @@ def _can_name(extractor: str) -> bool:
 
 
 def _rows(study: TableInputs) -> pd.DataFrame:
-    """One row for each system of the corpora with the protocol; of systems that were not
-    queried, none.
-    """
+    """Return a row for each system of the corpora with the protocol that was queried."""
     queried = {(run.corpus, run.extractor) for run in study.scores.runs if run.protocol == NAME}
     for fact in study.systems:
         if fact["keys"]["protocol"] == NAME:

@@ -1,5 +1,4 @@
-"""Plots of a study, one module each: ``NAME`` (the file stem) and ``draw(inputs) -> Vega-Lite
-specification``.
+"""Plots of a study: modules with ``NAME`` (the file stem) and ``draw(inputs)``.
 
 A new plot is a new module. Its specification is a ``concat`` of panels
 (:mod:`tripleaudit.tables.panels`).
@@ -32,8 +31,9 @@ def plots() -> dict[str, Callable[[TableInputs], dict[str, Any]]]:
 
 
 def write_plot(name: str, inputs: TableInputs, path: str | Path) -> None:
-    """Draw one plot as ``PATH.svg`` and, for the report's page, ``PATH.json``; equal inputs give
-    equal bytes.
+    """Draw one plot as ``PATH.svg`` and as ``PATH.json`` for the report's page.
+
+    Equal inputs give equal bytes.
 
     Raises:
         UserError: there is no plot of this name, or the path has another ending.

@@ -1,6 +1,4 @@
-"""``f1-cost``: F1 against the seconds, and the money, that 1,000 sentences take; a point for
-each system.
-"""
+"""``f1-cost``: F1 against seconds and money for 1,000 sentences, a point for each system."""
 
 from collections.abc import Iterable, Mapping
 from itertools import groupby
@@ -21,11 +19,10 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross"
 
 
 def draw(inputs: TableInputs) -> panels.Spec:
-    """Draw the rows of the table ``efficiency``: a panel for the time of each corpus, one for money
-    where it costs any.
+    """Draw the table ``efficiency``: a panel for the time of each corpus, one for money.
 
-    A system whose cost is not known, or is nothing, cannot stand on a logarithmic axis: it is named
-    above the panel.
+    A system whose cost is unknown or zero cannot be on a logarithmic axis: it is named above the
+    panel.
     """
     drawn = []
     for corpus, rows in groupby(named(inputs), lambda row: row[1].corpus):

@@ -1,6 +1,4 @@
-"""``time-memory``: how long each extractor trains and predicts and how much memory it takes,
-from benchmark files.
-"""
+"""``time-memory``: time and memory of training and prediction from benchmark files."""
 
 import statistics
 from collections import defaultdict
@@ -22,9 +20,9 @@ PANELS = (
 
 
 def draw(inputs: TableInputs) -> panels.Spec:
-    """Draw ``files["benchmarks"]``: ``…/<train|predict>/<corpus>/<training
-    set>/<extractor>/<noise>/<seed>.jsonl``.
+    """Draw ``files["benchmarks"]``.
 
+    A path ends in ``<train|predict>/<corpus>/<training set>/<extractor>/<noise>/<seed>.jsonl``.
     Wall time and the greatest resident memory of a job and its children; a bar is the mean over
     seeds, a line its range. Only trainings on the original splits are compared.
     """

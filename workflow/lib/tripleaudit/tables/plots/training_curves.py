@@ -16,11 +16,11 @@ KINDS = {"loss": "training loss", "f1": "validation F1"}
 
 
 def draw(inputs: TableInputs) -> panels.Spec:
-    """Draw ``files["history"]``: ``…/<corpus>/<training
-    set>/<extractor>/<noise>/<seed>/history.jsonl``.
+    """Draw ``files["history"]``.
 
-    A history is JSON lines with ``epoch`` and ``loss`` (training) or ``f1`` (validation);
-    extractors share a colour.
+    A path ends in ``<corpus>/<training set>/<extractor>/<noise>/<seed>/history.jsonl``. A history
+    is JSON lines with ``epoch`` and ``loss`` (training) or ``f1`` (validation); extractors share a
+    colour.
     """
     histories = [(_named(path), _read(path)) for path in inputs.files.get("history", [])]
     corpora = labels.corpora((name[0] for name, _ in histories))

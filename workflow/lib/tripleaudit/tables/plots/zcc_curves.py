@@ -1,6 +1,4 @@
-"""``zcc-curves``: precision over recall of the zero-cardinality classifiers with their operating
-points.
-"""
+"""``zcc-curves``: precision over recall of classifiers with their operating points."""
 
 import altair as alt
 
@@ -14,11 +12,10 @@ NAME = "zcc-curves"
 
 
 def draw(inputs: TableInputs) -> panels.Spec:
-    """Draw the curves in ``files["curves"]`` (:func:`tripleaudit.scoring.rows.score_classifier`),
-    one panel a corpus.
+    """Draw the curves in ``files["curves"]``, one panel a corpus.
 
     Seeds of a classifier share a colour; the mark is the operating point, the legend gives the mean
-    average precision.
+    average precision (:func:`tripleaudit.scoring.rows.score_classifier`).
     """
     curves: dict[str, dict[str, list[dict]]] = {}
     for path in inputs.files.get("curves", []):
@@ -65,9 +62,7 @@ def _panel(inputs: TableInputs, corpus: str, classifiers: dict[str, list[dict]])
 
 
 def _corners(points: list[dict]) -> list[dict]:
-    """The points where a curve of steps turns: long runs of equal recall or precision keep their
-    ends.
-    """
+    """Return the corners of a step curve: the ends of runs of equal recall or precision."""
     kept = points[:1]
     for position in range(1, len(points) - 1):
         around = points[position - 1 : position + 2]

@@ -1,6 +1,4 @@
-"""Untrusted text in four languages. Corpora and models choose relation, entity and corpus names,
-so nothing is safe.
-"""
+"""Escaping of untrusted names of relations, entities and corpora for four output formats."""
 
 import html as _html
 import unicodedata
@@ -53,8 +51,7 @@ def html(text: str) -> str:
 
 
 def markdown(text: str) -> str:
-    """Escape for a cell of a Markdown table or a line of text: shown as it is, never markup, HTML
-    or a new cell.
+    """Escape for a cell of a Markdown table or a line of text, without markup or HTML.
 
     ``<``, ``>`` and ``&`` become entities, because a backslash does not stop HTML in every
     renderer.
@@ -66,15 +63,11 @@ def markdown(text: str) -> str:
 
 
 def latex(text: str) -> str:
-    """Escape for LaTeX text with the ``T1`` or ``OT1`` encoding; other characters are left to
-    the engine.
-    """
+    """Escape for LaTeX text in the encodings ``T1`` and ``OT1``."""
     return "".join(_LATEX.get(char, char) for char in clean(text))
 
 
 def csv(text: str) -> str:
-    """Clean a label for CSV and keep spreadsheets from taking it for a formula (quoting is the
-    writer's work).
-    """
+    """Clean a label for CSV, so that spreadsheets do not take it for a formula."""
     text = clean(text)
     return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text

@@ -1,6 +1,4 @@
-"""LaTeX: ``table`` environments for ``booktabs``, ``tabularx`` and ``adjustbox`` that fit the
-page.
-"""
+"""LaTeX: ``table`` environments for ``booktabs``, ``tabularx`` and ``adjustbox``."""
 
 import re
 from collections.abc import Sequence
@@ -16,10 +14,9 @@ NOTES = 130  # characters of notes that take the room of one line of the body
 
 
 def to_latex(table: Table) -> str:
-    r"""Render as ``\begin{table}`` … ``\end{table}``, several of them for a table that is longer
-    than a page.
+    r"""Render as ``\begin{table}`` … ``\end{table}``, one for each page of a long table.
 
-    What is wider than the line is drawn smaller. The style ``paper`` leaves out intervals and
+    A table that is wider than the line is drawn smaller. The style ``paper`` leaves out intervals and
     differences.
     """
     pages = _pages(table)

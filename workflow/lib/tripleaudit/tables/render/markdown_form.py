@@ -6,9 +6,7 @@ from tripleaudit.tables.render.lines import lines_of
 
 
 def to_markdown(table: Table) -> str:
-    """Render with the caption above and the notes below; lines inside a cell are separated by
-    ``<br>``.
-    """
+    """Render with the caption above and the notes below; cells break lines by ``<br>``."""
     header = [escape(table.group_header)] if table.has_row_groups else []
     header.append(escape(table.row_header))
     stubs = len(header)

@@ -21,8 +21,9 @@ SHARED = Path(__file__).parent / "templates"
 
 @cache
 def templates(folder: Path = SHARED, escaped: Callable[[str], str] = escape.html) -> Environment:
-    """Return the templates of a folder, which may import from those of tables; every value is
-    shown as ``escaped``.
+    """Return the templates of a folder, which may import those of tables.
+
+    Every value is shown as ``escaped``.
     """
 
     def shown(value: Any) -> Markup:
@@ -44,9 +45,7 @@ def templates(folder: Path = SHARED, escaped: Callable[[str], str] = escape.html
 
 
 def to_html(table: Table) -> str:
-    """Render as a ``<section>`` with the table, its notes and a style that touches nothing else,
-    in ASCII.
-    """
+    """Render as an ASCII ``<section>`` with the table, its notes and a scoped style."""
     macros: Any = templates().get_template("table.html").module  # whose attributes they are
     return macros.fragment(table).encode("ascii", "xmlcharrefreplace").decode("ascii")
 
