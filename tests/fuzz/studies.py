@@ -157,7 +157,7 @@ def _models() -> Iterator[Case]:
         "relations twice": _of_config(relations=["a", "a"]),
         "another extractor": _of_config(model_type="tripleaudit-prgc"),
     }
-    extract = ["extract", "m", "tim cook leads apple", "--gpu", "0"]
+    extract = ["extract", "--model", "m", "tim cook leads apple", "--gpu", "0"]
     for name, (file, change) in changes.items():
         yield Case(f"extract: {name}", extract, edited(file, change))
     yield Case("extract: nothing there", extract, damaged(shutil.rmtree))
@@ -169,13 +169,21 @@ def _models() -> Iterator[Case]:
     predict = ["predict", "--model", "m", "--data", "good.jsonl", "--out", "good.jsonl"]
     for name, argv, expect in (
         ("as it is", extract, "read"),
-        ("no input", ["extract", "m", "--input", "gone.jsonl"], "refused"),
-        ("a gate that is gone", ["extract", "m", "x", "--gate", "gone"], "refused"),
-        ("a module that is gone", ["extract", "m", "x", "--module", "gone.py:X"], "refused"),
-        ("a module without a class", ["extract", "m", "x", "--module", "good.jsonl"], "refused"),
-        ("a surrogate", ["extract", "m", "a \udcff b", "--gpu", "0"], "either"),
-        ("an empty text", ["extract", "m", "", "--gpu", "0"], "either"),
-        ("a long text", ["extract", "m", "apple " * 5000, "--gpu", "0"], "either"),
+        ("no input", ["extract", "--model", "m", "--input", "gone.jsonl"], "refused"),
+        ("a gate that is gone", ["extract", "--model", "m", "x", "--gate", "gone"], "refused"),
+        (
+            "a module that is gone",
+            ["extract", "--model", "m", "x", "--module", "gone.py:X"],
+            "refused",
+        ),
+        (
+            "a module without a class",
+            ["extract", "--model", "m", "x", "--module", "good.jsonl"],
+            "refused",
+        ),
+        ("a surrogate", ["extract", "--model", "m", "a \udcff b", "--gpu", "0"], "either"),
+        ("an empty text", ["extract", "--model", "m", "", "--gpu", "0"], "either"),
+        ("a long text", ["extract", "--model", "m", "apple " * 5000, "--gpu", "0"], "either"),
         ("predict: over its source", predict, "refused"),
     ):
         yield Case(f"extract: {name}", argv, damaged(lambda folder: None), expect)

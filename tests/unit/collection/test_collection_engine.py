@@ -481,6 +481,7 @@ def test_extract_prints_a_stream_behind_a_gate(models, tmp_path, capsys):
             main(
                 [
                     "extract",
+                    "--model",
                     str(models / "casrel"),
                     "--input",
                     str(tmp_path / name),

@@ -75,7 +75,7 @@ def test_a_range_takes_its_ends_and_refuses_the_rest(
 
 def test_a_wrong_number_is_one_sentence(capsys: pytest.CaptureFixture) -> None:
     with pytest.raises(SystemExit, match="2"):
-        main(["extract", "model", "text", "--batch-size", "0"])
+        main(["extract", "text", "--batch-size", "0"])
     assert capsys.readouterr().err == (
         "error: argument --batch-size: expected a whole number of at least 1, got '0'; "
         "tripleaudit extract --help explains it\n"

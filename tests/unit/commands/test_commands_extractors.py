@@ -90,18 +90,38 @@ def test_relations_that_only_the_test_set_has_are_reported_as_misses(model, home
 
 def test_extract_prints_triples_and_json(model, tmp_path, capsys):
     text = "ada lovelace wrote notes on the engine ."
-    assert main(["extract", str(model), text, "it rains today ."]) == 0
+    assert main(["extract", "--model", str(model), text, "it rains today ."]) == 0
     out = capsys.readouterr().out
     assert "(ada lovelace; W; notes)" in out
     assert "no triples" in out
     (tmp_path / "in.txt").write_text(f"{text}\n\nit rains today .\n", encoding="utf-8")
-    assert main(["extract", str(model), "--input", str(tmp_path / "in.txt"), "--json"]) == 0
+    assert (
+        main(["extract", "--model", str(model), "--input", str(tmp_path / "in.txt"), "--json"]) == 0
+    )
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(row["id"], row["text"]) for row in rows] == [("1", text), ("3", "it rains today .")]
     assert rows[0]["triples"][0]["subject"] == {"start": 0, "end": 12, "text": "ada lovelace"}
     save_sentences(tmp_path / "in.jsonl", [Sentence("x", text)])
-    assert main(["extract", str(model), "--input", str(tmp_path / "in.jsonl"), "--json"]) == 0
+    assert (
+        main(["extract", "--model", str(model), "--input", str(tmp_path / "in.jsonl"), "--json"])
+        == 0
+    )
     assert json.loads(capsys.readouterr().out)["id"] == "x"
+
+
+def test_a_small_copy_predicts_the_same_and_its_card_has_the_scores(model, home, tmp_path, capsys):
+    splits = [
+        item for name in ("train", "valid") for item in (f"--{name}", str(home / f"{name}.jsonl"))
+    ]
+    out = ["--pieces", "0", "--licence", "cc-by-4.0", "--out", str(tmp_path / "small")]
+    assert main(["compact", str(model), *splits, *out]) == 0
+    assert "valid: F1 100.0" in capsys.readouterr().out
+    card = (tmp_path / "small" / "README.md").read_text(encoding="utf-8")
+    assert "license: cc-by-4.0" in card
+    assert "| validation | all | " in card and " | 100.0 | 100.0 | 100.0" in card
+    text = "ada lovelace wrote notes on the engine ."
+    assert main(["extract", "--model", str(tmp_path / "small"), text]) == 0
+    assert "(ada lovelace; W; notes)" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -127,19 +147,21 @@ def test_bad_input_is_one_sentence(model, home, tiny_encoder, tmp_path, refused)
     data = home / "valid.jsonl"
     predict = ["predict", "--model", model, "--out", "x", "--data"]
     for arguments, message in (
-        (["extract", model], "nothing to extract from"),
-        (["extract", tmp_path, "text"], "not a trained extractor"),
-        (["extract", tiny_encoder, "text"], "holds a model of type 'bert'"),
+        (["extract", "--model", model], "nothing to extract from"),
+        (["extract", "--model", tmp_path, "text"], "not a trained extractor"),
+        (["extract", "--model", tiny_encoder, "text"], "holds a model of type 'bert'"),
         ([*predict, data, data], "2 data files but 1 output files"),
         ([*predict, "missing.jsonl"], "missing.jsonl: no such file"),
-        (["extract", model, "text", "--gate", model], "holds the extractor casrel"),
+        (["extract", model, "text"], f"write --model {model}"),
+        (["extract", "--model", "unknown", "text"], "no such folder or included model"),
+        (["extract", "--model", model, "text", "--gate", model], "holds the extractor casrel"),
     ):
         assert message in refused(*arguments)
     said = refused("collection", "run", "x", "--out", "y", "--system", "{" * 90)
     assert said.endswith(f"expected an object with name, kind, settings and job, got {'{' * 80}")
     if not os.environ.get("CUDA_VISIBLE_DEVICES") and not torch.cuda.is_available():
         assert "a GPU was asked for, but PyTorch sees none" in refused(
-            "extract", model, "text", "--gpu", "1"
+            "extract", "--model", model, "text", "--gpu", "1"
         )
 
 

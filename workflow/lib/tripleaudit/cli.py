@@ -58,8 +58,8 @@ GROUPS = (
     ),
     Group(
         "Train and extract",
-        "tripleaudit extract models/casrel --input texts.txt --json",
-        ("train", "predict", "extract", "collection", "train-mlm"),
+        "tripleaudit extract --input texts.txt --model models/casrel --json",
+        ("extract", "train", "predict", "compact", "collection", "train-mlm"),
     ),
 )
 REMOVED_COMMANDS = {

@@ -7,13 +7,20 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tripleaudit.core.arguments import NUMBER, Whole, add_gpu
+from tripleaudit.core.shipped import DEFAULT_MODEL
 
 HELP = "extract triples from texts with a trained extractor"
+MAX_PATH = 250  # characters; a longer text is no folder
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", type=Path, metavar="MODEL", help="folder of the trained model")
     parser.add_argument("texts", nargs="*", metavar="TEXT", help="sentences")
+    parser.add_argument(
+        "--model",
+        default=DEFAULT_MODEL,
+        metavar="MODEL",
+        help=f"folder of a trained model, or the name of an included one (default: {DEFAULT_MODEL})",
+    )
     parser.add_argument(
         "--input",
         metavar="FILE",
@@ -39,26 +46,37 @@ def run(args: argparse.Namespace) -> int:
     from itertools import chain
 
     from tripleaudit.core.errors import UserError
+    from tripleaudit.core.shipped import model_folder, models
     from tripleaudit.corpora.corpus import check_characters
     from tripleaudit.corpora.model import Sentence
     from tripleaudit.extractors.registry import load_extractor, saved_extractor_name
 
     check_characters(args.texts, "TEXT")
+    if args.texts and is_model(args.texts[0]):
+        raise UserError(
+            f"{args.texts[0]}: this is the folder of a model, not a text; write --model {args.texts[0]}"
+        )
+    folder = model_folder(args.model)
+    if not folder.is_dir():
+        included = ", ".join(models()) or "none"
+        raise UserError(
+            f"--model {args.model}: no such folder or included model; included are: {included}"
+        )
     given = (Sentence(str(number), text) for number, text in enumerate(args.texts))
     sentences = chain(given, read_input(args.input) if args.input else ())
     first = next(sentences, None)
     if first is None:
         raise UserError("nothing to extract from; expected at least one TEXT or --input FILE")
-    name = saved_extractor_name(args.model)
+    name = saved_extractor_name(folder)
 
     from tripleaudit.training.predict import load_gate
     from tripleaudit.training.session import device, set_up
     from tripleaudit.training.stream import Stream
 
     set_up(args.threads)
-    model = load_extractor(args.model).to(device(args.gpu))
+    model = load_extractor(folder).to(device(args.gpu))
     if model.kind != "extractor":
-        raise UserError(f"{args.model}: holds the classifier {name}, expected an extractor")
+        raise UserError(f"{folder}: holds the classifier {name}, expected an extractor")
     gate = load_gate(args.gate).to(model.device) if args.gate else None
     stream = Stream(model, gate, batch_size=args.batch_size)
     for extracted in stream.extract(chain([first], sentences)):
@@ -77,6 +95,11 @@ def run(args: argparse.Namespace) -> int:
         cut = stream.account.counts["cut"]
         print(f"{cut} sentences are longer than the encoder takes and were cut", file=sys.stderr)
     return 0
+
+
+def is_model(text: str) -> bool:
+    """Return whether a text is the folder of a model, the first argument of earlier versions."""
+    return len(text) < MAX_PATH and (Path(text) / "config.json").is_file()
 
 
 def read_input(name: str) -> Iterator:

@@ -12,6 +12,8 @@ from tripleaudit.core.errors import UserError
 PACKAGE = Path(str(importlib.resources.files("tripleaudit")))
 DATA = PACKAGE / "data"
 DEMO = "demo"  # the study of config/config.yaml
+MODELS = Path("resources") / "models"
+DEFAULT_MODEL = "webnlg-ten"
 PROJECT = PACKAGE / "project" if (PACKAGE / "project").is_dir() else PACKAGE.parents[2]
 REMOVED_STUDIES = {
     "webnlg-small": "use webnlg-ten or webnlg-central (CPU), or webnlg (GPU)",
@@ -61,6 +63,18 @@ def study_file(name: str | Path) -> str:
     if name in REMOVED_STUDIES:
         raise UserError(f"{name}: this study was removed; {REMOVED_STUDIES[name]}")
     return path
+
+
+def model_folder(name: str | Path) -> Path:
+    """Return the folder of a model, given as a path or as the name of a shipped one."""
+    given, own = Path(name), PROJECT / MODELS / name
+    is_name = given.name == str(name)
+    return own if is_name and not given.exists() and own.is_dir() else given
+
+
+def models() -> list[str]:
+    """Return the names of the models that ship with the project."""
+    return sorted(path.parent.name for path in (PROJECT / MODELS).glob("*/config.json"))
 
 
 def studies() -> list[str]:
