@@ -48,6 +48,13 @@ def test_a_form_is_read_back(tmp_path: Path, form: str) -> None:
         assert [s.id for s in corpus.sentences] == ["a", "b", "c"]
 
 
+@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet", "triple-list", "spert"])
+def test_two_sentences_with_one_text_stay_two(tmp_path: Path, form: str) -> None:
+    told = (Triple(ANN, "told", BEN),)
+    twice = [Sentence(name, 'Ann said " yes " to Ben', told) for name in ("a", "b")]
+    assert read_corpus(exported(tmp_path, form, twice)).sentences == twice
+
+
 @pytest.mark.parametrize("form", ["datasets", "jsonl", "csv", "parquet"])
 def test_entities_without_a_position_are_kept(tmp_path: Path, form: str) -> None:
     missing = [Sentence("a", "Ann left", (Triple(Span(None, None, "Anna"), "left", ANN),))]

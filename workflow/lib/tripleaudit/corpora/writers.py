@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from datasets import DatasetDict
 
 COLUMNS = (
-    "id",
+    "sentence_id",  # under this name, rows of one text stay apart when read back
     "text",
     "subject",
     "relation",
