@@ -14,6 +14,7 @@ import pytest
 from hypothesis import settings
 
 from support import outside
+from support.outside import pytest_sessionfinish  # noqa: F401  (a hook of this module)
 
 outside.redirect()
 
@@ -48,18 +49,6 @@ def pytest_runtest_makereport(item, call):
         if not EXPECTED_SKIPS.search(reason):
             report.outcome, report.longrepr = "failed", f"unexpected skip: {reason}"
     return report
-
-
-def pytest_sessionfinish(session):
-    """Fail the run if a test has written into the home folder, and remove the folders of the
-    run.
-    """
-    if hasattr(session.config, "workerinput"):
-        return  # a worker; the process that started it looks
-    if written := outside.files_in_home():
-        print(f"\nwritten into the home folder by tests: {', '.join(written[:10])}")
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
-    outside.remove()
 
 
 @pytest.fixture(autouse=True)

@@ -16,11 +16,11 @@ RESULTS = {"type-f1", "sifted", "augmented", "end-to-end", "training-time"}
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory, minilm):
+def finished(tmp_path_factory, tiny_encoder):
     """The folder of a small study that ran to its end."""
 
     def run(folder):
-        write_study(folder, minilm)
+        write_study(folder, tiny_encoder)
         ran(folder)
 
     return shared(tmp_path_factory, "study", run)

@@ -51,6 +51,7 @@ def test_a_local_encoder_replaced_by_an_older_one_is_noticed(folder, tiny_encode
     assert planned(folder, "--", target) == {"train": 1}
 
 
+@pytest.mark.thorough
 def test_modules_in_the_folder_of_a_study_are_not_imported(folder):
     mark = folder / "imported"
     for name in ("types", "json", "random", "queue", "yaml"):

@@ -6,6 +6,8 @@ from typing import ClassVar
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch import Tensor
 from transformers import AutoTokenizer
 
@@ -19,7 +21,12 @@ from tripleaudit.testing import (
     Oracle,
     build_extractor,
     ceiling,
+    check_determinism,
     check_extractor,
+    check_padding_invariance,
+    check_save_and_load,
+    check_zero_triple_batch,
+    make_sentence,
     toy_sentences,
     training_batch,
     worked_example,
@@ -35,6 +42,27 @@ def check_loss(model: Extractor, fast: Tensor, naive: Tensor) -> None:
         torch.autograd.grad(fast, parameters), torch.autograd.grad(naive, parameters), strict=True
     ):
         torch.testing.assert_close(a, b, rtol=1e-10, atol=1e-8)
+
+
+NAMES = ("tim cook", "london", "ada lovelace", "acme")
+RELATIONS = ("C", "F", "L")
+
+
+@st.composite
+def separate_entities(draw) -> Sentence:
+    """A sentence in which every entity has one mention, apart from the others.
+
+    One to three pairs of entities have a relation, each another one.
+    """
+    names = draw(st.lists(st.sampled_from(NAMES), min_size=2, max_size=4, unique=True))
+    pairs = [(first, second) for first in names for second in names if first < second]
+    related = draw(st.lists(st.sampled_from(pairs), min_size=1, max_size=3, unique=True))
+    relations = draw(st.permutations(RELATIONS))
+    triples = [
+        (first, relation, second)
+        for (first, second), relation in zip(related, relations, strict=False)
+    ]
+    return make_sentence(" leads ".join([*names, "."]), *triples)
 
 
 class Zeros:
@@ -92,7 +120,37 @@ class ExtractorContract:
         assert set(map(tuple, rows.tolist())) == self.worked
         assert ((scores > 0.99) & (scores <= 1)).all()
 
+    def test_gold_triples_of_separate_entities_come_back(self, tiny_encoder):
+        tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
+        aligner = Aligner(tokenizer, self.kind.settings().layout)
+
+        @settings(max_examples=30)
+        @given(st.lists(separate_entities(), min_size=1, max_size=4))
+        def check(sentences):
+            assert ceiling(self.oracle, sentences, aligner, RELATIONS, words=self.words) == 1
+
+        check()
+
+    def test_an_untrained_model_is_reproducible_and_the_same_padded_or_loaded(
+        self, tiny_encoder, tmp_path
+    ):
+        model = build_extractor(self.kind, tiny_encoder, **self.whole)
+        check_zero_triple_batch(model.train())
+        check_padding_invariance(model.eval())
+        check_save_and_load(model, tmp_path / "model")
+        check_determinism(
+            self.kind,
+            tiny_encoder,
+            draws=self.draws,
+            learning_rate=self.sgd_learning_rate,
+            **self.whole,
+        )
+
+    @pytest.mark.thorough
     def test_whole_model(self, tiny_encoder):
+        self.check_whole_model(tiny_encoder)
+
+    def check_whole_model(self, tiny_encoder):
         check_extractor(
             self.kind,
             tiny_encoder,
@@ -103,6 +161,7 @@ class ExtractorContract:
             **self.whole,
         )
 
+    @pytest.mark.thorough
     @pytest.mark.parametrize("corpus", ["nyt", "webnlg"])
     def test_ceilings_on_real_test_sets(self, real_data, minilm, corpus):
         sentences = read_triple_list(real_data / corpus / "test_triples.json")

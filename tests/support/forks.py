@@ -38,6 +38,9 @@ LARGE += (
     "pydantic",
     "snakemake.cli",
     "snakemake.report",
+    "pandas",
+    "altair",
+    "openai",
 )
 LARGE += tuple(
     info.name for info in pkgutil.iter_modules() if re.match("snakemake_[a-z]+_plugin_", info.name)

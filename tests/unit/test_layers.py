@@ -3,12 +3,11 @@ need no torch.
 """
 
 import itertools
+import json
 import re
 import subprocess
 import sys
 from collections import defaultdict
-
-import pytest
 
 from support.imports import IMPORTS, INSIDE, MODULES, imports_of
 from support.workflow import ROOT
@@ -112,15 +111,29 @@ def test_snakemake_is_never_imported():
     ]
 
 
-@pytest.mark.parametrize("package", (*LIGHT, "exchange"))
-def test_a_light_package_is_imported_without_heavy_packages(package):
-    modules = [module for module in MODULES if package_of(module) == package]
-    code = (
-        f"import sys, importlib\nfor module in {modules!r}: importlib.import_module(module)\n"
-        f"found = {set(HEAVY)!r} & set(sys.modules)\nassert not found, found"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-1500:]
+IMPORTS_OF_PACKAGES = """
+import importlib, json, sys
+packages, heavy = json.loads(sys.argv[1])
+imported = {}
+for package, modules in packages.items():
+    before = set(sys.modules)
+    for module in modules:
+        importlib.import_module(module)
+    imported[package] = sorted(set(heavy) & (set(sys.modules) - before))
+print(json.dumps(imported))
+"""
+
+
+def test_light_packages_are_imported_without_heavy_packages():
+    """One process imports them one after the other, so the first that needs one is named."""
+    packages = {package: [] for package in (*LIGHT, "exchange")}
+    for module in MODULES:
+        if package_of(module) in packages:
+            packages[package_of(module)].append(module)
+    command = [sys.executable, "-c", IMPORTS_OF_PACKAGES, json.dumps([packages, HEAVY])]
+    imported = subprocess.run(command, capture_output=True, text=True)
+    assert imported.returncode == 0, imported.stderr[-1500:]
+    assert json.loads(imported.stdout) == {package: [] for package in packages}
 
 
 DOCUMENTED = {"source_path", "cores", "basedir"}

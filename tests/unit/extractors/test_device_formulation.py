@@ -17,9 +17,16 @@ from tripleaudit.testing import make_sentence, toy_sentences, training_batch
 PAIRED = ("tplinker", "onerel", "grte")
 WIDE = 2**24
 CASES = [(name, {}, WIDE) for name in NAMES]
-CASES += [(name, {}, cells) for name in PAIRED for cells in (3000, 40)]
 CASES += [
-    ("tplinker", {"padded_cells": True, "max_length": 20}, cells) for cells in (WIDE, 3000, 40)
+    pytest.param(name, {}, cells, marks=() if name == "tplinker" else pytest.mark.thorough)
+    for name in PAIRED
+    for cells in (3000, 40)
+]
+PADDED = {"padded_cells": True, "max_length": 20}
+CASES += [
+    ("tplinker", PADDED, WIDE),
+    pytest.param("tplinker", PADDED, 3000, marks=pytest.mark.thorough),
+    pytest.param("tplinker", PADDED, 40, marks=pytest.mark.thorough),
 ]
 CASES += [("grte", {"rounds": 2}, WIDE)]
 TWO_QUICK = [

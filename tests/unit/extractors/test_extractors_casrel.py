@@ -136,6 +136,10 @@ class TestCasRel(ExtractorContract, PlainLoss, Portions, Evidence):
     first = True
     portions = casrel, "ROWS_AT_ONCE"
 
+    def test_whole_model(self, tiny_encoder):
+        """The one that is not marked as thorough."""
+        self.check_whole_model(tiny_encoder)
+
 
 class TestMarkers(PlainLoss, Portions):
     """The authors' layout."""

@@ -181,17 +181,16 @@ def test_one_of_two_types_of_a_span_is_the_first_and_a_share_has_four_digits(
     tiny_encoder, monkeypatch
 ):
     """Spans without offsets teach nothing; of equal states one of three types is wrong."""
-    text, nowhere = "tim cook leads", Span(None, None, "x", "c")
+    words, nowhere = "tim cook leads", Span(None, None, "x", "c")
     spans = [
         Span(0, 3, "tim", "b"),
         Span(0, 3, "tim", "a"),
         Span(4, 8, "cook", "b"),
         Span(9, 14, "leads", "a"),
     ]
-    triples = [
-        Triple(one, "C", other)
-        for one, other in ((spans[0], spans[1]), (spans[2], spans[3]), (nowhere, nowhere))
-    ]
+    pairs = ((spans[0], spans[1]), (spans[2], spans[3]), (nowhere, nowhere))
+    triples = tuple(Triple(subject, "C", object_) for subject, object_ in pairs)
+    sentences = [Sentence(f"s{number}", f"{words} {number}", triples) for number in range(64)]
     model, asked = model_of(tiny_encoder), []
 
     def equal(_, wanted, size):
@@ -202,9 +201,9 @@ def test_one_of_two_types_of_a_span_is_the_first_and_a_share_has_four_digits(
         ]
 
     monkeypatch.setattr(type_learning, "_encode_entities", equal)
-    facts = learn_types(model, [Sentence("s", text, tuple(triples))], batch_size=1, seed=0)
-    assert asked == [{text: [(0, 3), (4, 8), (9, 14)]}]
-    assert facts == {"entities": 3, "types": 2, "accuracy": 0.6667}
+    facts = learn_types(model, sentences, batch_size=1, seed=0)
+    assert asked == [{each.text: [(0, 3), (4, 8), (9, 14)] for each in sentences}]
+    assert facts == {"entities": 192, "types": 2, "accuracy": 0.6667}
 
 
 def test_types_reach_predictions_and_strict_scores(tiny_encoder, sentences, tmp_path, monkeypatch):

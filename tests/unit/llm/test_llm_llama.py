@@ -20,6 +20,7 @@ def local(model: str = "smollm2") -> Endpoint:
     )
 
 
+@pytest.mark.thorough
 def test_an_answer_depends_on_its_request_alone(smollm2, tmp_path):
     """Neither on the order nor on what the server has read before, and it is the same on one
     core and on two.

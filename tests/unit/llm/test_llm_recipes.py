@@ -75,6 +75,7 @@ def test_a_recipe_queries_as_its_service_documents(name, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_the_recipe_of_llama_cpp_with_its_own_server(smollm2, tmp_path):
     """Schemas are obeyed, and a prompt that is too long is one sentence."""
     server = LocalServer(smollm2, context=512)

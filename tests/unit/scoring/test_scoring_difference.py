@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tripleaudit.scoring.bootstrap import SHARED, Interval, difference_intervals, luck_of_runs
-from tripleaudit.scoring.difference import Difference, between
+from tripleaudit.scoring.difference import Difference, between, significant_winner
 
 
 def world(
@@ -83,6 +83,20 @@ def test_runs_that_share_a_seed_may_have_shared_luck():
     )  # what goes apart adds nothing
     assert luck_of_runs(first[:1], second, shared=True) == pytest.approx(alone / 2)
     assert luck_of_runs(first[:1], second[:1], shared=True) == 0
+
+
+def nested_runs(*correct: int, sentences: int = 400) -> np.ndarray:
+    """Counts of runs that find the triples of the first so many sentences, and no other."""
+    found = (np.arange(sentences)[:, None] < np.array(correct)).astype(int)
+    return np.stack([found, np.ones_like(found), np.ones_like(found)], axis=-1)
+
+
+def test_a_winner_of_runs_that_vary_together_is_shown_only_if_they_share_their_seeds():
+    systems = [nested_runs(178, 200, 222), nested_runs(218, 240, 262)]
+    assert between(*systems, shared=True).shown
+    assert not between(*systems, shared=False).shown
+    assert significant_winner(systems, shared=True) == 1
+    assert significant_winner(systems, shared=False) is None
 
 
 def sided(p: float | None, low: float, high: float) -> Difference:

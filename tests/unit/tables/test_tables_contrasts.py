@@ -17,15 +17,26 @@ from tripleaudit.tables.contrasts import AT_LEAST, OPEN, SHOWN, SYSTEMS
 from tripleaudit.tables.frames import write_frames
 
 
-@pytest.fixture
-def results(tmp_path):
-    made = Results(tmp_path)
+def make_results(folder):
+    made = Results(folder)
     for name, quality in (("casrel", 0.7), ("prgc", 0.3)):
         made.run(name, quality=quality, seeds=(1, 2, 3))
     made.run("casrel", quality=0.7, testing="wz", zero=100, seeds=(1, 2, 3))
     made.run("casrel", quality=0.9, noise="noising", seeds=(1, 2, 3))
     made.baseline("memorise", pretend(sentences_of(200), 0.5, 0, 5))
     return made
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """Scored runs that no test changes."""
+    return make_results(tmp_path_factory.mktemp("results"))
+
+
+@pytest.fixture(scope="module")
+def study(results):
+    """The data frames of these runs."""
+    return frames_of(results)
 
 
 def frames_of(results, doubled=()):
@@ -38,8 +49,7 @@ def f1(counts):
     return 2 * correct / (predicted + gold)
 
 
-def test_every_difference_is_that_of_the_counts(results):
-    study = frames_of(results)
+def test_every_difference_is_that_of_the_counts(study):
     keys = ("protocol", "training", "testing", "extractor", "noise")
     assert len(study.contrasts) > 10
     for row in study.contrasts.to_dict("records"):
@@ -56,11 +66,11 @@ def test_every_difference_is_that_of_the_counts(results):
         assert row["low"] <= row["difference"] <= row["high"]
 
 
-def test_the_interval_of_a_pair_is_that_of_resampling_sentences_and_runs(results):
+def test_the_interval_of_a_pair_is_that_of_resampling_sentences_and_runs(results, study):
     """An independent bootstrap: sentences with replacement, and Student's t times the spread of
     the seeds.
     """
-    study, random = frames_of(results), np.random.default_rng(5)
+    random = np.random.default_rng(5)
     (row,) = study.contrasts[
         study.contrasts["contrast"] == "zero-triple sentences in the test"
     ].to_dict("records")
@@ -137,8 +147,7 @@ def test_every_interval_of_single_seeds_is_that_of_a_plain_bootstrap(tmp_path):
         assert (row["low"], row["high"]) == pytest.approx((low, high), abs=tolerance)
 
 
-def test_frames_are_parquet_and_csv(results):
-    study = frames_of(results)
+def test_frames_are_parquet_and_csv(results, study):
     for name in ("scores", "counts", "cells", "contrasts"):
         frame = pd.read_parquet(results.folder / f"{name}.parquet")
         assert len(frame) and frame.equals(getattr(study, name))
@@ -155,8 +164,8 @@ def test_frames_are_parquet_and_csv(results):
         ta.load(results.folder / "absent")
 
 
-def test_baselines_are_not_counted_in_the_correction(results):
-    frame = frames_of(results).contrasts
+def test_baselines_are_not_counted_in_the_correction(study):
+    frame = study.contrasts
     pairs = frame[frame["contrast"] == SYSTEMS]
     corrected = pairs[pairs["p_holm"].notna()]
     assert set(corrected["extractor_first"]) | set(corrected["extractor_second"]) == {
@@ -168,7 +177,8 @@ def test_baselines_are_not_counted_in_the_correction(results):
     )  # of one pair nothing is corrected
 
 
-def test_a_contrast_of_a_rising_training_is_a_lower_bound_after_twice_the_epochs(tmp_path, results):
+def test_a_contrast_of_a_rising_training_is_a_lower_bound_after_twice_the_epochs(tmp_path):
+    results = make_results(tmp_path)
     rising = {"slope": 0.02, "error": 0.001, "flat": False, "best_step": 9}
     keys = {
         "corpus": "webnlg",
@@ -196,8 +206,8 @@ def test_a_contrast_of_a_rising_training_is_a_lower_bound_after_twice_the_epochs
     assert outcome(())["outcome"] == SHOWN
 
 
-def test_the_table_of_contrasts_has_their_differences(results):
-    table, frame = build_table("contrasts", results.inputs()), frames_of(results).contrasts
+def test_the_table_of_contrasts_has_their_differences(results, study):
+    table, frame = build_table("contrasts", results.inputs()), study.contrasts
     (row,) = frame[frame["contrast"] == "entirely seen to unseen"][
         lambda rows: rows["extractor_first"] == "prgc"
     ].index
@@ -206,7 +216,8 @@ def test_the_table_of_contrasts_has_their_differences(results):
     assert cell.low == pytest.approx(100 * frame.loc[row, "low"])
 
 
-def test_every_row_of_the_table_says_on_which_test_set(results):
+def test_every_row_of_the_table_says_on_which_test_set(tmp_path):
+    results = make_results(tmp_path)
     results.run("casrel", quality=0.5, protocol="augmented", seeds=(1, 2, 3))
     table = build_table("contrasts", results.inputs())
     systems = [row.label for row in table.rows if row.group == "entirely seen to unseen"]

@@ -129,6 +129,17 @@ def test_plots_show_names_and_are_equal_each_time(
     assert "Demo" in text
 
 
+def test_the_plot_of_f1_and_cost_has_the_f1_and_the_time_of_the_predictions(tmp_path: Path) -> None:
+    perfect = Results(tmp_path, study="s")
+    perfect.run("casrel", quality=1.0, false_alarms=0.0, corpus="demo", sentences=40)
+    keys = {**NZ, "corpus": "demo", "extractor": "casrel", "noise": "none"}
+    perfect.fact(keys=keys, predicted={"seconds": 2.0, "sentences": 40})
+    write_plot("f1-cost", perfect.inputs(), tmp_path / "p.svg")
+    (panel,) = json.loads((tmp_path / "p.json").read_text(encoding="utf-8"))["concat"]
+    (point,) = rows_of(panel)
+    assert (point["value"], point["cost"], point["cases"]) == (100, 50, 40)
+
+
 def test_ticks_of_a_logarithm_lie_within_its_domain() -> None:
     """Of two decades all, of more than two the powers of ten alone."""
     for low, high, *ticks in (

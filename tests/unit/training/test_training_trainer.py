@@ -283,7 +283,7 @@ def interrupt_at(monkeypatch, number: int) -> None:
     monkeypatch.setattr(checkpoints, "save", interrupted)
 
 
-@pytest.mark.parametrize("formulation", ["", "device"])
+@pytest.mark.parametrize("formulation", ["", pytest.param("device", marks=pytest.mark.thorough)])
 @pytest.mark.parametrize(
     ("step", "steps", "changes"),
     [

@@ -140,6 +140,7 @@ def _closure(start: Path) -> frozenset[Path]:
     return frozenset(visited)
 
 
+@cache
 def is_untracked(path: Path) -> bool:
     """Return whether a file is a module of the package that cannot change a result."""
     if not path.is_relative_to(ROOT):
@@ -148,6 +149,7 @@ def is_untracked(path: Path) -> bool:
     return module in UNTRACKED
 
 
+@cache
 def _display_name(path: Path, folder: Path) -> str:
     """Return the path of a file below the package, or of a plugin's file below its folder."""
     if path.is_relative_to(ROOT):
