@@ -139,7 +139,7 @@ class Kind:
         return requests
 
     def _request(self, prompt: Prompt, text: str, triple: StringTriple) -> Request:
-        values = {"triple": json.dumps(triple, ensure_ascii=False)}
+        values: dict[str, Any] = {"triple": json.dumps(triple, ensure_ascii=False)}
         if self.about_text:
             values["text"] = text
         return prompt.request(sampling=Sampling(max_tokens=self.max_tokens), **values)
