@@ -9,6 +9,9 @@ import tripleaudit as ta
 from support.fake_endpoint import FakeEndpoint, Reply
 from tripleaudit.cli import main
 from tripleaudit.core.errors import UserError
+from tripleaudit.corpora.readers import read_corpus
+from tripleaudit.corpora.store import save_sentences
+from tripleaudit.scoring.scores import read_scores
 
 NUMBER = 60
 RIGHT = ["Ann", "wrote", "Emma"]
@@ -71,6 +74,22 @@ def test_models_and_files_are_ranked_with_the_scores_of_score(files, fake):
     assert fair.behind == pytest.approx(fair.scores.f1 - result.best.scores.f1)
     assert fair.behind_low <= fair.behind <= fair.behind_high < 0
     assert result.ranked[2].p <= fair.p < 0.05 and result.conclusion == "good is best."
+
+
+def test_a_study_scores_the_same_predictions_equally_to_the_digit(files):
+    for name in ("gold", "fair"):
+        save_sentences(f"stored-{name}.jsonl", read_corpus(f"{name}.jsonl").sentences)
+    step = "score-run --gold stored-gold.jsonl --predictions stored-fair.jsonl --keys {}"
+    assert main([*step.split(), "--out-scores", "scores.csv", "--out-counts", "counts.csv"]) == 0
+    (f1,) = [
+        score
+        for score in read_scores("scores.csv")
+        if (score.stratum, score.matching, score.metric) == ("all", "exact-string", "f1")
+    ]
+    ranked = ta.which("gold.jsonl", predictions={"fair": "fair.jsonl"}).best.scores
+    assert (f1.value, f1.low, f1.high) == pytest.approx(
+        (ranked.f1, *ranked.intervals["f1"]), abs=1e-9
+    )
 
 
 def test_stored_answers_cost_no_second_request(files, fake):
