@@ -302,8 +302,6 @@ def test_a_second_list_of_triples_under_any_name_is_refused(name, second, tmp_pa
 @pytest.mark.parametrize("second", [[LEADS, LIVES], json.dumps([LIVES])])
 def test_no_format_reads_one_of_two_lists_silently(format, second, tmp_path) -> None:
     path = write(tmp_path, {"a.json": json.dumps([{**TYPED[format], "foo": second}])})
-    if format in ("tacred", "records"):  # one triple a row, which is no list
-        return
     with pytest.raises(UserError, match="'foo'"):
         read_corpus(path, side="predict")
 

@@ -16,6 +16,12 @@ ROLE_KEYS: Final = (
     frozenset(("relation", "predicate", "rel", "r", "p", "type", "label", "relation_type", "edge")),
     frozenset(("object", "obj", "tail", "t", "o", "target", "to", "em2text", "entity2")),
 )
+ROW_ROLES: Final = (
+    ("subject", "subj", "sub", "head", "h", "subj_start"),
+    ("relation", "predicate"),
+    ("object", "obj", "tail", "t", "obj_start"),
+)
+"""Fields of a row that is one triple itself."""
 TEXT_FIELDS: Final = frozenset(
     ("text", "sentence", "sentences", "sents", "senttext", "tokens", "token", "words", "context")
 )
@@ -46,7 +52,7 @@ def fields_with_triples(row: Mapping[str, Any], known: frozenset[str]) -> dict[s
     """
     text = _text_of(row)
     forms = [_form(value) for name, value in row.items() if _is_known(name, known)]
-    fields: dict[str, Triples] = {}
+    fields = _row_as_triple(row)
     for name, value in row.items():
         if not isinstance(name, str) or name.casefold() in TEXT_FIELDS:
             continue
@@ -60,9 +66,20 @@ def fields_with_triples(row: Mapping[str, Any], known: frozenset[str]) -> dict[s
         may_be_empty = _is_known(name, known) or _is_output(name)
         if triples or (may_be_empty and value in ([], "[]")):
             fields[name] = triples
-    if all(_is_known(name, known) for name in fields):
+    if all(_is_known(name, known) or name in ROW_ROLES[1] for name in fields):
         return {name: triples for name, triples in fields.items() if triples}
     return fields
+
+
+def _row_as_triple(row: Mapping[str, Any]) -> dict[str, Triples]:
+    """Return the triple that a row states in its own fields, under the name of its relation."""
+    names = [next((name for name in role if name in row), None) for role in ROW_ROLES]
+    subject, relation, object_ = names
+    if subject is None or relation is None or object_ is None:
+        return {}
+    parts = (_name(row[subject]), _name(row[relation]), _name(row[object_]))
+    triple = tuple(" ".join(part.split()).casefold() for part in parts)
+    return {relation: frozenset([triple])}
 
 
 def _text_of(row: Mapping[str, Any]) -> str:
