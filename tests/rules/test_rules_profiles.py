@@ -107,7 +107,7 @@ def test_every_rule_is_local_or_says_what_it_needs():
 
 def test_fetching_is_local():
     fetching = {name for name, text in rules().items() if "tripleaudit fetch" in text}
-    assert fetching == {"fetch_raw", "fetch_model", "fetch_lm"}
+    assert fetching == {"fetch_raw", "fetch_model", "fetch_lm", "fetch_data_set"}
     assert all("localrule: True" in rules()[name] for name in fetching)
 
 

@@ -43,3 +43,21 @@ rule fetch_model:
         pinned=pinned_model,
     shell:
         'python -P -m tripleaudit fetch --model {params.source:q} --out "$(dirname -- {output.config:q})" > {log:q} 2>&1'
+
+
+rule fetch_data_set:
+    """Fetch one split of a data set of the Hugging Face hub."""
+    output:
+        "<downloads>/datasets/{data_set}/{hub_split}.parquet",
+    log:
+        "<logs>/fetch_data_set/{data_set}/{hub_split}.log",
+    benchmark:
+        "<benchmarks>/fetch_data_set/{data_set}/{hub_split}.jsonl"
+    localrule: True
+    conda:
+        "../../envs/light.yaml"
+    params:
+        code=jobs.command_code("fetch"),
+        data_set=lambda wildcards: STUDY.data.data_set(wildcards.data_set),
+    shell:
+        "python -P -m tripleaudit fetch {params.data_set:q} --split {wildcards.hub_split:q} --out {output:q} > {log:q} 2>&1"

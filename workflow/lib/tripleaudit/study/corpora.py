@@ -14,6 +14,7 @@ from tripleaudit.corpora.readers.records import Columns
 from tripleaudit.sources import registry
 from tripleaudit.study.config.corpora import Files
 from tripleaudit.study.config.study import StudyConfig
+from tripleaudit.study.hub import data_set_folder
 from tripleaudit.study.paths import StudyPaths, with_contents
 from tripleaudit.study.protocols import Protocols
 
@@ -117,6 +118,12 @@ class Corpora:
         if self.registered(wildcards.corpus) is None:
             return with_contents(split_of(shipped(path))[0] for path in files)
         return [f"{self.paths.raw}/{name}" for name in files]
+
+    def data_set(self, folder: str) -> list[str]:
+        """Return the options of ``tripleaudit fetch`` that name the data set of a folder."""
+        corpora = [corpus for corpus in self.sections.values() if corpus.hub is not None]
+        corpus = next(corpus for corpus in corpora if data_set_folder(corpus) == folder)
+        return options_of({"data-set": corpus.hub, "subset": corpus.hub_subset})
 
     def formats(self, corpus: str, split: str) -> list[str]:
         """Return the formats of the study's own files of a split; none if a file is missing."""

@@ -22,6 +22,7 @@ from tripleaudit.study.config.training import CLASSIFIER_PREFIX
 from tripleaudit.study.corpora import Corpora
 from tripleaudit.study.facts import Facts
 from tripleaudit.study.grescores import GreScores
+from tripleaudit.study.hub import locate_hub_corpora
 from tripleaudit.study.language_models import LanguageModels
 from tripleaudit.study.local_sets import settings_of_data
 from tripleaudit.study.needles import NeedleStudies
@@ -82,6 +83,8 @@ class Study:
         parsed = parse_config(given)
         typed = parsed.typed
         paths = StudyPaths(study or f"results/{typed.study}", downloads, typed.raw_root)
+        corpora = locate_hub_corpora(typed.corpora, paths.downloads)
+        typed = typed.model_copy(update={"corpora": corpora})
         self.typed, self.given, self.paths = typed, parsed.given, paths
         self.name: str = typed.study
         self.corpora: list[str] = list(typed.corpora)

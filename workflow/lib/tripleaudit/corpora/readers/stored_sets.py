@@ -23,7 +23,7 @@ from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.records import Mapped, side_of
 from tripleaudit.corpora.readers.row_files import Rows, read_parquet
 from tripleaudit.corpora.spec import CorpusFormat
-from tripleaudit.sources.source import parse_source
+from tripleaudit.sources.data_sets import load_data_set
 
 SAVED = (
     "dataset_dict.json",
@@ -79,14 +79,13 @@ def splits(path: str | Path) -> list[str]:
 def _load(path: str | Path, split: str | None) -> Any:
     import datasets
 
-    source = parse_source(str(path)) if str(path).startswith("hub:") else None
-    try:
-        if source:
-            loaded = datasets.load_dataset(source.location, revision=source.version)
-        else:
+    if str(path).startswith("hub:"):
+        loaded = load_data_set(str(path))
+    else:
+        try:
             loaded = datasets.load_from_disk(str(path))
-    except Exception as error:  # many kinds, all of them mean: this is no readable data set
-        raise UserError(f"{path}: the data set cannot be read: {first_line(error)}") from error
+        except Exception as error:  # many kinds, all of them mean: this is no readable data set
+            raise UserError(f"{path}: the data set cannot be read: {first_line(error)}") from error
     if isinstance(loaded, datasets.Dataset):
         return loaded
     return loaded[_chosen(path, list(loaded), split)]

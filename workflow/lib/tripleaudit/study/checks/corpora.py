@@ -14,10 +14,12 @@ from tripleaudit.corpora.readers.row_files import Probe
 from tripleaudit.corpora.spec import FORMATS
 from tripleaudit.protocols.build import spec_of
 from tripleaudit.sources import registry
+from tripleaudit.sources.data_sets import parse_data_set
 from tripleaudit.study.config.corpora import Corpus, Files
 from tripleaudit.study.config.protocols import Added
 from tripleaudit.study.config.study import StudyConfig
 from tripleaudit.study.corpora import SPLITS, Corpora, raw_files
+from tripleaudit.study.hub import hub_files
 from tripleaudit.study.paths import StudyPaths
 from tripleaudit.study.problems import missing, refused
 from tripleaudit.study.protocols import KEYS_OF_OTHER_RULES, Protocols
@@ -47,7 +49,9 @@ class CorpusChecks:
         """Yield one sentence for each file, corpus and size that cannot be had."""
         augmented = self.protocols.options("augmented")
         for name, corpus in self.config.corpora.items():
-            if corpus.files is None:
+            if corpus.hub is not None:
+                yield from self._problems_of_hub(f"corpora/{name}", corpus)
+            elif corpus.files is None:
                 yield from self._problems_of_registered(f"corpora/{name}", name, corpus)
             else:
                 yield from self._problems_of_files(f"corpora/{name}", name, corpus, corpus.files)
@@ -86,6 +90,18 @@ class CorpusChecks:
             yield f"{where}/files/augmented: nothing is tested on it; expected 'augmented' under protocols"
         if files.augmented and corpus.limit and corpus.limit.test:
             yield f"{where}/limit/test: would cut sentences whose variants files/augmented has; expected one"
+
+    def _problems_of_hub(self, where: str, corpus: Corpus) -> Iterator[str]:
+        """Yield problems of a data set of the Hugging Face hub, which need not be fetched yet."""
+        if corpus.files != hub_files(corpus, self.paths.downloads):
+            yield f"{where}/files: has no meaning together with 'hub'; expected one of the two"
+            return
+        yield from refused(f"{where}/hub", parse_data_set, corpus.hub)
+        yield from _problems_of_form(where, corpus)
+        for path, first, second in _twice(corpus.files):
+            splits = f"{first} and {second} sentences are one split"
+            if second == "test":
+                yield f"{where}/hub_splits: {splits} ({Path(path).stem}); expected another one"
 
     def _problems_without_training(self) -> Iterator[str]:
         """Yield a sentence for each part that needs a training set which its corpus lacks."""
@@ -202,7 +218,8 @@ def _check_text(path: Path, format: str) -> None:
 def _problems_of_form(where: str, corpus: Corpus) -> Iterator[str]:
     """Yield what is said together with files of one's own and says nothing of them."""
     if corpus.registry is not None:
-        yield f"{where}/registry: has no meaning together with 'files'; expected one of the two"
+        other = "files" if corpus.hub is None else "hub"
+        yield f"{where}/registry: has no meaning together with '{other}'; expected one of the two"
     if (
         corpus.columns is not None
         and corpus.format != "auto"

@@ -40,6 +40,17 @@ class Files(Section):
     sentence, a dot and a name (`test-00012.su`), as many for a sentence as you have."""
 
 
+class HubSplits(Section):
+    """Names of the splits of a data set of the Hugging Face hub."""
+
+    train: Text | None = "train"
+    """Training sentences; null if there are none."""
+    valid: Text | None = "validation"
+    """Validation sentences; null takes a seeded tenth of the training sentences."""
+    test: Text = "test"
+    """Test sentences."""
+
+
 class Limit(Section):
     """Keep only the first sentences of each split, for quick runs; null keeps all."""
 
@@ -59,6 +70,14 @@ class Corpus(Section):
     name.
     """
     files: Files | None = None
+    hub: Text | None = None
+    """A data set of the Hugging Face hub instead of a registered corpus (`organisation/name` or
+    `organisation/name@revision`), or a folder with a copy of its repository; fetched once.
+    """
+    hub_subset: Text | None = None
+    """Subset of the data set, where it has several."""
+    hub_splits: HubSplits | None = None
+    """Names of its splits; by default train, validation and test."""
     format: Annotated[str, one_of(format_names, "format", REMOVED_FORMATS)] = "auto"
     """Format of the files, see `tripleaudit prepare --help`; auto looks at their content."""
     columns: Columns | None = None
