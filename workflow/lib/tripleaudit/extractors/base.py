@@ -127,6 +127,8 @@ class Extractor(PreTrainedModel):
         tokenizer: the encoder's fast tokenizer, saved and loaded with the model.
         step: number of optimiser steps done, kept by the trainer, for losses whose weights change
             over time.
+        encoder_bf16: whether training on a CPU computes the encoder in bfloat16; the trainer sets
+            it. Its states, everything behind them and predictions are in float32.
         types: the layer of :mod:`tripleaudit.extractors.span_types`, None where no types were
             learnt.
     """
@@ -167,6 +169,7 @@ class Extractor(PreTrainedModel):
             self.encoder.pooler = None
         self.tokenizer = None
         self.step = 0
+        self.encoder_bf16 = False
         self._aligner: Aligner | None = None
         self._states: Tensor | None = None
         self.types = (
@@ -264,7 +267,13 @@ class Extractor(PreTrainedModel):
             if adds_masks(self.encoder):
                 nothing = torch.zeros_like(attention_mask, dtype=self.dtype)
                 attention_mask = nothing.masked_fill(~attention_mask, torch.finfo(self.dtype).min)
-        output = self.encoder(input_ids=input_ids, attention_mask=attention_mask, **further)
+        bf16 = self.encoder_bf16 and self.training
+        with torch.autocast("cpu", torch.bfloat16) if bf16 else contextlib.nullcontext():
+            output = self.encoder(input_ids=input_ids, attention_mask=attention_mask, **further)
+        if bf16:
+            output.last_hidden_state = output.last_hidden_state.float()
+            if output.get("pooler_output") is not None:
+                output.pooler_output = output.pooler_output.float()
         self.keep_states(output.last_hidden_state)
         return output
 

@@ -170,6 +170,8 @@ def train_to(
         }
         if types:
             facts["entity_types"] = types
+        if model.encoder_bf16:
+            facts["encoder_precision"] = "bf16"
         record = {**made, "extractor": name, "encoder": encoder_facts, "relations": len(relations)}
         record["training"] = facts | _facts(result)
         _save(out, None if settings.double else model, result.history, record)

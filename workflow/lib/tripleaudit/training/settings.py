@@ -98,8 +98,10 @@ class LoopSettings(Section):
     officially."""
     group_by_length: bool = True
     """Batch sentences of similar length together."""
-    precision: Annotated[str, among(("bf16", "float32"))] = "bf16"
-    """bf16 is bfloat16 where the device is a GPU that has it; float32 everywhere is official."""
+    precision: Annotated[str, among(("bf16", "bf16-cpu", "float32"))] = "bf16"
+    """bf16 is bfloat16 on a GPU that has it; bf16-cpu also trains encoders in it on a CPU that
+    multiplies it faster; float32 everywhere is official.
+    """
     save_every: Count = 0
     """Steps between two checkpoints, besides those after evaluations; 0 for none."""
     save_minutes: NotNegative = 10.0
@@ -111,7 +113,7 @@ class LoopSettings(Section):
     @property
     def bf16(self) -> bool:
         """Whether a GPU is to compute in bfloat16."""
-        return self.precision == "bf16"
+        return self.precision != "float32"
 
     def doubled(self) -> Self:
         """Return the settings of a training of twice the epochs, or steps, without early stopping.

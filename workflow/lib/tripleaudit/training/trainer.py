@@ -18,6 +18,7 @@ from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.batches import ahead
 from tripleaudit.extractors.formulation import half_precision, on_device, products
 from tripleaudit.training import checkpoints
+from tripleaudit.training.cpu_precision import use_cpu_bf16
 from tripleaudit.training.data import Collator, TrainingSentences, batches
 from tripleaudit.training.embedding import embedding_rows, whole
 from tripleaudit.training.optimizer import Rates, make_optimizer
@@ -329,6 +330,9 @@ def train_extractor(
             f"dropped; counts: {dict(dataset.counts)}"
         )
     model.config.bf16 = settings.bf16  # prediction keeps to it
+    model.encoder_bf16 = settings.precision == "bf16-cpu" and use_cpu_bf16(device)
+    if model.encoder_bf16:
+        fingerprint = {**(fingerprint or {}), "encoder_precision": "bf16"}
     _, steps = epoch_sizes(dataset, settings)
     first_validation = settings.evaluate_from * steps
     if (
