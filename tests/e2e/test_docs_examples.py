@@ -123,6 +123,7 @@ def test_an_extractor(folder, tagger):
     assert dry_run(folder, "type_f1", "tagger.yaml")["train"] == 1, "a changed file retrains"
 
 
+@pytest.mark.thorough
 def test_test_an_extractor(folder):
     (block,) = [block for block in EXAMPLES["An extractor"] if block.file == "tagger.py"]
     (folder / "tagger.py").write_text(block.text, "utf-8")

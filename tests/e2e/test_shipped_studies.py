@@ -11,7 +11,7 @@ from tripleaudit.core.yaml_files import read_yaml
 from tripleaudit.study.study import Study
 
 STUDIES = sorted((ROOT / "config").glob("*.yaml"))
-QUICK = ("config", "papers", "genres", "minea", "webnlg-stored")  # every stage
+QUICK = ("config", "genres", "minea", "webnlg-stored")  # every stage
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import traceback
 from functools import cache
 from pathlib import Path
@@ -57,6 +58,9 @@ def warm() -> dict[str, str]:
     server = subprocess.Popen(
         command, stdin=subprocess.PIPE, env=environment, start_new_session=True
     )
+    deadline = time.monotonic() + MAX_START
+    while not Path(address).exists() and server.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)  # jobs that started before would import for themselves
     _servers.append(server)  # its standard input closes with this process, and it ends
     return {"TRIPLEAUDIT_WARM": address, "PYTHONPATH": str(Path(__file__).parent / "warm")}
 
@@ -67,6 +71,7 @@ SETTINGS = {
     "HF_HUB_OFFLINE": "1",
     "TRIPLEAUDIT_QUIET": "0",
 }
+MAX_START = 300  # seconds
 _servers: list[subprocess.Popen] = []
 
 
