@@ -226,7 +226,7 @@ def as_object(scores, corpus_report: dict, report: dict) -> dict:
     ``minea`` and ``types.<type>`` have ``minea``, ``low``, ``high``, ``needles`` and ``criteria``;
     ``iterations`` and ``parts`` are lists in order.
     """
-    found: dict = {
+    result: dict = {
         "minea": {},
         "types": {},
         "groups": {},
@@ -238,11 +238,11 @@ def as_object(scores, corpus_report: dict, report: dict) -> dict:
         protocol, stratum = score.key("protocol"), score.stratum
         if protocol == "needles":
             if stratum == "all":
-                row = found["minea"]
+                row = result["minea"]
             elif stratum.startswith("group:"):
-                row = found["groups"].setdefault(stratum.removeprefix("group:"), {})
+                row = result["groups"].setdefault(stratum.removeprefix("group:"), {})
             else:
-                row = found["types"].setdefault(stratum, {})
+                row = result["types"].setdefault(stratum, {})
             if score.metric == "minea":
                 row |= {"minea": score.value, "low": score.low, "high": score.high}
             elif score.metric in ("needles", "minea_any", "displaced"):
@@ -250,14 +250,14 @@ def as_object(scores, corpus_report: dict, report: dict) -> dict:
             elif score.metric == "rate":
                 row.setdefault("criteria", {})[score.matching] = score.value
         elif protocol == "needles-untouched" and stratum == "all" and score.metric == "minea":
-            found["false_positives"] = score.value
+            result["false_positives"] = score.value
         elif protocol in ("iterations", "parts") and stratum.isdigit():
-            found[protocol].setdefault(stratum, {})[score.metric] = score.value
+            result[protocol].setdefault(stratum, {})[score.metric] = score.value
     for protocol in ("iterations", "parts"):
-        found[protocol] = [found[protocol][key] for key in sorted(found[protocol], key=int)]
-    found["needles"] = corpus_report["needles"]
-    found |= {
+        result[protocol] = [result[protocol][key] for key in sorted(result[protocol], key=int)]
+    result["needles"] = corpus_report["needles"]
+    result |= {
         key: report[key]
         for key in ("statuses", "incomplete", "prompt_tokens", "completion_tokens", "cost")
     }
-    return found
+    return result

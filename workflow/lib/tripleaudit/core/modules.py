@@ -82,14 +82,14 @@ def entry_point(name: str, group: str) -> ModuleType:
     Raises:
         UserError: none of the group has this name, or its module fails while it is imported.
     """
-    found = importlib.metadata.entry_points(group=group)
-    if name not in found.names:
+    entry_points = importlib.metadata.entry_points(group=group)
+    if name not in entry_points.names:
         raise UserError(
             f"plugin {name!r}: no file and no installed entry point of the group {group}; installed are "
-            f"{', '.join(sorted(found.names)) or 'none'}"
+            f"{', '.join(sorted(entry_points.names)) or 'none'}"
         )
     with _explained(f"plugin {name}"):
-        return importlib.import_module(found[name].module)
+        return importlib.import_module(entry_points[name].module)
 
 
 @contextlib.contextmanager

@@ -147,11 +147,11 @@ class Registry(Mapping[str, S], Generic[S]):
 
 def registries() -> list[Registry[Any]]:
     """Return the registries of all kinds."""
-    found: list[Registry[Any]] = []
+    all_registries: list[Registry[Any]] = []
     for module in SPEC_MODULES:
         values = vars(importlib.import_module(module)).values()
-        found += [value for value in values if isinstance(value, Registry)]
-    return found
+        all_registries += [value for value in values if isinstance(value, Registry)]
+    return all_registries
 
 
 def specs_in(module: ModuleType) -> list[Spec]:

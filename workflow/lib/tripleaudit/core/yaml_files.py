@@ -25,14 +25,14 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
         UserError: there is no such file, it is no text in UTF-8 or holds NUL, no YAML, no mapping,
             or has a key twice.
     """
-    value, found = read_with_repeated(path)
-    if found:
-        raise UserError("; ".join(found))
+    value, problems = read_with_repeated(path)
+    if problems:
+        raise UserError("; ".join(problems))
     return value
 
 
 def read_with_repeated(path: str | Path) -> tuple[dict[str, Any], list[str]]:
-    """Return the mapping in a YAML file, and one sentence for each key that stands twice.
+    """Return the mapping in a YAML file, and one sentence for each repeated key.
 
     Raises:
         UserError: there is no such file, it is no text in UTF-8 or holds NUL, no YAML, or no
@@ -57,13 +57,13 @@ def read_with_repeated(path: str | Path) -> tuple[dict[str, Any], list[str]]:
             raise TooManyValues(
                 f"{path}: its aliases stand for more than {MOST} values; expected a study of fewer"
             )
-        found = [] if node is None else list(_repeated(node, (), str(path)))
+        problems = [] if node is None else list(_repeated(node, (), str(path)))
         value = {} if node is None else loader.construct_document(node)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        said = ", ".join(part for part in (error.context, error.problem) if part)
-        raise UserError(f"{path}{where}: not valid YAML ({said})") from None
+        message = ", ".join(part for part in (error.context, error.problem) if part)
+        raise UserError(f"{path}{where}: not valid YAML ({message})") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise UserError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from None
     if value is None:
@@ -72,7 +72,7 @@ def read_with_repeated(path: str | Path) -> tuple[dict[str, Any], list[str]]:
         raise UserError(
             f"{path}: expected keys with values ('study: my-study', …), got {type(value).__name__}"
         )
-    return value, found
+    return value, problems
 
 
 def _size(node: yaml.Node | None, known: dict[int, int]) -> int:

@@ -19,13 +19,13 @@ def problems(study: Study) -> Iterator[str]:
         splits: dict[str, list[Sentence]] = {}
         for split in SPLITS if corpus.has_training else ("test",):
             try:
-                found = local_split(corpus, split)
+                sentences = local_split(corpus, split)
             except UserError as error:
                 key = "train" if corpus.files and not getattr(corpus.files, split) else split
                 yield f"corpora/{name}/files/{key}: {error}"
                 continue
-            if found is not None:
-                splits[split] = found
+            if sentences is not None:
+                splits[split] = sentences
         yield from _problems_of_training(study, name, splits.get("train"))
         test = splits.get("test")
         if test is not None and not any(sentence.triples for sentence in test):

@@ -177,8 +177,10 @@ class Report:
 
     def _facts_of_gre(self) -> list[str]:
         """Return the facts of systems and trainings that data sets with GREScores contain."""
-        planned = [each for systems in self.grescores.planned.values() for each in systems.values()]
-        settings = {each.keys["setting"] for each in planned}
+        planned = [
+            system for systems in self.grescores.planned.values() for system in systems.values()
+        ]
+        settings = {system.keys["setting"] for system in planned}
         facts = []
         if self.facts.trainings and settings & {SYSTEM, TRAINED}:
             facts.append(self.paths.results.training_facts)

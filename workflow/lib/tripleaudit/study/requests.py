@@ -219,12 +219,12 @@ def _judging(study: Study, clients: Clients) -> Estimates:
     ]
     for dataset, system in judged:
         kinds, triples, figures = system.judged, system.files["triples"], Estimate()
-        known = _report(gre.judged(dataset, system.name, name, "report"))
-        by = {
+        report = _report(gre.judged(dataset, system.name, name, "report"))
+        identities = {
             kind: {"judge": client.endpoint.model, "prompt": prompts[kind][0].sha256[:12]}
             for kind in kinds
         }
-        done = all(by[kind].items() <= known.get(kind, {}).items() for kind in kinds)
+        done = all(identities[kind].items() <= report.get(kind, {}).items() for kind in kinds)
         if kinds and not done and not isfile(triples):
             yield f"{dataset}/{system.name} (judge {name}: its triples are not there yet)"
         elif kinds:
@@ -238,19 +238,19 @@ def _judging(study: Study, clients: Clients) -> Estimates:
 def _embedding(study: Study, clients: Clients) -> Estimates:
     """Estimate the strings to embed for US and CS; those of missing answers are unknown."""
     gre, name = study.grescores, study.grescores.embedding_endpoint
-    known: set[str] = set()  # one string costs once, whichever data set asks for it first
+    counted: set[str] = set()  # strings of earlier data sets, which cost nothing again
     for dataset in gre.datasets if name else ():
         if not isfile(gre.gold(dataset)):
             yield f"{dataset} (embeddings: its gold triples are not there yet)"
             continue
         text, files = gre.spec(dataset)
         spec = json.loads(text)
-        there = [entry for entry in spec["systems"] if isfile(files[entry["triples"]])]
-        strings = strings_to_embed({**spec, "systems": there}, files)
-        if left := len(spec["systems"]) - len(there):
-            yield f"{dataset} (embeddings: the triples of {left} of {len(spec['systems'])} systems are not there yet)"
-        figures = estimate_embeddings(clients(name), strings - known)
-        known |= strings
+        available = [entry for entry in spec["systems"] if isfile(files[entry["triples"]])]
+        strings = strings_to_embed({**spec, "systems": available}, files)
+        if missing := len(spec["systems"]) - len(available):
+            yield f"{dataset} (embeddings: the triples of {missing} of {len(spec['systems'])} systems are not there yet)"
+        figures = estimate_embeddings(clients(name), strings - counted)
+        counted |= strings
         done = not figures.to_pay and isfile(gre.scores(dataset))
         yield _row(dataset, "all (strings to embed)", name, done, figures)
 
@@ -262,28 +262,28 @@ def _needles(study: Study, clients: Clients) -> Estimates:
         return
     documents = read_documents(needles.documents(), config.max_chars, config.max_documents)
     values = needles.plan.full()
-    made = study.paths.results.needle_corpus_file.format(name="corpus.json")
-    corpus = Corpus.load(Path(made).parent) if isfile(made) else None
+    corpus_file = study.paths.results.needle_corpus_file.format(name="corpus.json")
+    corpus = Corpus.load(Path(corpus_file).parent) if isfile(corpus_file) else None
     if corpus is None and config.needle_file:
         corpus = corpus_from_needles(
             documents, load_needles(shipped(config.needle_file)), needles.plan
         )
     generator = config.generator if corpus is None else None
     for number, lm in enumerate(needles.models):
-        judge, known = needles.judge_of(lm), _report(needles.file(lm, "report.json"))
+        judge, report = needles.judge_of(lm), _report(needles.file(lm, "report.json"))
         with _client(study, lm) as client, _client(study, judge or lm) as judging:
-            own = Plan.from_mapping(values, client.endpoint.context)
-            done = known.get("model") == client.endpoint.model and known.get("plan") == _as_json(
-                own.made_json()
+            plan = Plan.from_mapping(values, client.endpoint.context)
+            done = report.get("model") == client.endpoint.model and report.get("plan") == _as_json(
+                plan.made_json()
             )
             stages = {"extraction": Estimate()}
             if not done:
                 counter = counters(config.tokenizer and shipped(config.tokenizer))
-                inventing = clients(generator) if generator else None
+                inventor = clients(generator) if generator else None
                 if corpus is None:
-                    stages = estimate_needles(documents, own, client, counter, inventing, judging)
+                    stages = estimate_needles(documents, plan, client, counter, inventor, judging)
                 else:
-                    stages = estimate_extraction(corpus, own, client, counter, judging)
+                    stages = estimate_extraction(corpus, plan, client, counter, judging)
         endpoints = {
             "needles": generator if number == 0 else None,
             "extraction": lm,

@@ -73,12 +73,12 @@ class GenerativeChecks:
         for name, server in self.config.endpoints.items():
             where = f"generative/endpoints/{name}"
             try:
-                chosen = settings.endpoint(self.models.section, name)
+                endpoint = settings.endpoint(self.models.section, name)
             except UserError as error:
-                said = str(error).removeprefix(f"generative endpoint '{name}': ")
-                yield f"{where}: {said}"
+                message = str(error).removeprefix(f"generative endpoint '{name}': ")
+                yield f"{where}: {message}"
                 continue
-            if self.config.budget is not None and chosen.api_key_env and not chosen.prices:
+            if self.config.budget is not None and endpoint.api_key_env and not endpoint.prices:
                 yield f"{where}: a budget needs 'prices' for every endpoint with a key"
             if server.serve is not None:
                 yield from self.models.paths.problems_of_served(
