@@ -247,8 +247,10 @@ def _embedding(study: Study, clients: Clients) -> Estimates:
         spec = json.loads(text)
         available = [entry for entry in spec["systems"] if isfile(files[entry["triples"]])]
         strings = strings_to_embed({**spec, "systems": available}, files)
-        if missing := len(spec["systems"]) - len(available):
-            yield f"{dataset} (embeddings: the triples of {missing} of {len(spec['systems'])} systems are not there yet)"
+        total = len(spec["systems"])
+        missing = total - len(available)
+        if missing:
+            yield f"{dataset} (embeddings: the triples of {missing} of {total} systems are not there yet)"
         figures = estimate_embeddings(clients(name), strings - counted)
         counted |= strings
         done = not figures.to_pay and isfile(gre.scores(dataset))
