@@ -26,7 +26,7 @@ from tripleaudit.scoring.units import sum_by_unit
 from tripleaudit.tables.cells import Cell, subject
 from tripleaudit.tables.encoders import name_in_paper
 from tripleaudit.tables.runs import RunKey, run_of
-from tripleaudit.tables.tidy import cell_frame, count_frame
+from tripleaudit.tables.tidy import CELL_KEYS, cell_frame, count_frame
 from tripleaudit.tables.unread_answers import UNREAD, UNREAD_STATUSES, UnreadAnswers
 
 if TYPE_CHECKING:
@@ -517,6 +517,16 @@ class TableInputs:
         docs/reference/python.md describes the columns.
         """
         return cell_frame(self.scores)
+
+    @cached_property
+    def _means(self) -> dict[tuple[str, ...], float]:
+        return self.cells.set_index(list(CELL_KEYS))["mean"].to_dict()
+
+    def mean(
+        self, run: RunKey, metric: str, *, stratum: str = "all", matching: str = ""
+    ) -> float | None:
+        """Return a mean over seeds, a fraction or a count; None where it was not measured."""
+        return self._means.get((*run, stratum, matching, metric))
 
     @cached_property
     def counts(self) -> "pd.DataFrame":

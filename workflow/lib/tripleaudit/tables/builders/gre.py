@@ -133,12 +133,6 @@ def mode_of(inputs: TableInputs, runs: Iterable[RunKey]) -> str:
     )
 
 
-def cell_of(study: TableInputs, run: RunKey, metric: Metric, mode: str) -> Cell:
-    """Return a measured cell."""
-    digits = study.digits(metric.digits)
-    return study.scores.cell(run, metric.metric, matching=mode, scale=metric.scale, digits=digits)
-
-
 def printed(run: RunKey, metric: str, strategy: bool = False) -> str | None:
     """Return the values of a system in tables 2 to 4 of GenRES, or in table 1; None without.
 
@@ -196,7 +190,7 @@ def build_level(level: str, study: TableInputs) -> Table:
     answers = [
         metric
         for metric in ANSWERS
-        if any(study.scores.values(run, "all", mode, metric.metric) for run in runs)
+        if any(study.mean(run, metric.metric, matching=mode) is not None for run in runs)
     ]
     shown = [*SIZES, *SCORES, COVERAGE, *answers]
     # the same system on several data sets is one row

@@ -22,7 +22,6 @@ from tripleaudit.tables.builders.gre import (
     SIZES,
     VARIANTS,
     Metric,
-    cell_of,
     dataset,
     mode_of,
     parts,
@@ -33,6 +32,7 @@ from tripleaudit.tables.frame_table import frame_of_rows, of_frame
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.runs import RunKey
 from tripleaudit.tables.spec import TableSpec
+from tripleaudit.tables.tidy import RUN_KEYS
 
 READS = ("data/reported/genres.csv",)
 
@@ -109,23 +109,25 @@ def printed_scores() -> Scores:
     return Scores(systems, datasets, values)
 
 
-def _measured_scores(inputs: TableInputs) -> Scores:
+def _measured_scores(study: TableInputs) -> Scores:
     """Return the study's scores of open extraction; those of few texts are gaps."""
-    runs = _runs(inputs)
-    mode = mode_of(inputs, runs)
+    import pandas as pd
+
+    runs = _runs(study)
     systems = list(dict.fromkeys((run.extractor, run.training, run.noise) for run in runs))
     datasets = list(dict.fromkeys(run.corpus for run in runs))
-    values = {metric: np.full((len(systems), len(datasets)), math.nan) for metric in METRICS}
-    for run in runs:
-        position = (
-            systems.index((run.extractor, run.training, run.noise)),
-            datasets.index(run.corpus),
-        )
-        for metric in METRICS:
-            cell = cell_of(inputs, run, metric, mode)
-            has_texts = cell.cases is None or cell.cases >= FEWEST
-            if cell.value is not None and has_texts:
-                values[metric][position] = cell.value
+    cells = study.cells
+    is_shown = (cells["matching"] == mode_of(study, runs)) & (cells["stratum"] == "all")
+    has_texts = cells["cases"].isna() | (cells["cases"] >= FEWEST)
+    is_of_runs = pd.MultiIndex.from_frame(cells[list(RUN_KEYS)]).isin(runs)
+    shown = cells[is_shown & has_texts & is_of_runs]
+    values = {}
+    for metric in METRICS:
+        of_metric = shown[shown["metric"] == metric.metric]
+        by_system = of_metric.groupby(["extractor", "training", "noise", "corpus"])
+        table = by_system["mean"].last().unstack()
+        table = table.reindex(index=systems, columns=datasets)
+        values[metric] = table.to_numpy(dtype=float) * metric.scale
     return Scores([extractor for extractor, _, _ in systems], datasets, values)
 
 

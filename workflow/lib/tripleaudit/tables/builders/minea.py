@@ -1,17 +1,29 @@
 """The tables of MINEA about needles (tables 3 to 6)."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from tripleaudit.core.files import read_jsonl
-from tripleaudit.tables.cells import GAP, MIN_CASES, SMALL, Cell, Row, Table, subject
+from tripleaudit.tables.cells import GAP, MIN_CASES, SMALL, Cell, Row, Table, number, subject
 from tripleaudit.tables.frame_table import frame_of_rows, of_frame
+from tripleaudit.tables.grid import FRACTION, Keys, make_row, row_frame, score_frame
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.runs import RunKey
 from tripleaudit.tables.spec import Headline, TableSpec
+from tripleaudit.tables.tidy import RUN_KEYS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SMALL_NOTE = f"{SMALL}: of fewer than {MIN_CASES} needles, which is too few for a conclusion."
+RATES = ("minea", "minea_any", "rate")
+COUNTS = ("needles", "found")
+ORIGINS = ("given", "wanted", "generated", "from_templates", "infused", "discovered_types")
+ANY_CRITERION, FALSE_POSITIVES = ("", "Any criterion"), ("", "False positives")
 STATUSES = ("ok", "repaired", "truncated", "empty", "refused", "failed")
 CRITERIA_NOTE = (
     "n: an extracted entity has the needle's name; ns: the name stands anywhere in the extraction; k(t): an entity has "
@@ -44,30 +56,62 @@ def group_of(run: RunKey, runs: Sequence[RunKey]) -> str:
     return model_label(run, runs) if len(runs) > 1 else ""
 
 
-def cell_of(
-    inputs: TableInputs, run: RunKey, metric: str, digits: int = 0, *, of: str = "all", by: str = ""
-) -> Cell:
-    """Return one measured cell as a fraction or a count, of a stratum and by a criterion."""
-    return inputs.scores.cell(run, metric, stratum=of, matching=by, scale=1, digits=digits)
+def strata_of(study: TableInputs, run: RunKey, metric: str) -> list[str]:
+    """Return the strata that a run has a value for, in their order in the scores file."""
+    cells = study.cells
+    is_of_run = (cells[list(RUN_KEYS)] == list(run)).all(axis=1)
+    is_metric = (cells["metric"] == metric) & (cells["matching"] == "")
+    return cells.loc[is_of_run & is_metric, "stratum"].tolist()
 
 
-def rate_of(inputs: TableInputs, run: RunKey, metric: str, by: str, of: str = "all") -> Cell:
-    """Return one measured share of needles, marked where they are too few for a conclusion."""
-    cell = cell_of(inputs, run, metric, inputs.digits(3), of=of, by=by)
-    return (
-        replace(cell, mark=cell.mark + SMALL)
-        if cell.cases is not None and cell.cases < MIN_CASES
-        else cell
+def needle_columns(*columns: tuple[str, str, str], group: str = "", **keys: str) -> pd.DataFrame:
+    """Return a column frame.
+
+    Args:
+        columns: label, metric and criterion (empty for counts) of each column.
+        group: heading of the columns.
+        keys: that replace those of the rows, such as ``protocol``.
+    """
+    import pandas as pd
+
+    frame = pd.DataFrame(columns, columns=["column", "metric", "matching"])
+    return frame.assign(column_group=group, **keys)
+
+
+def stratum_rows(study: TableInputs, runs: Sequence[RunKey]) -> pd.DataFrame:
+    """Return a row for each model and each stratum of its needles."""
+    rows = []
+    strata = []
+    for run in runs:
+        for stratum in strata_of(study, run, "needles"):
+            rows.append(make_row(stratum, run, "", group_of(run, runs)))
+            strata.append(stratum)
+    return row_frame(rows).assign(stratum=strata)
+
+
+def needle_frame(
+    study: TableInputs, rows: pd.DataFrame, columns: pd.DataFrame, heads: tuple[str, str]
+) -> pd.DataFrame:
+    """Return the cells of rows and columns; rates of few needles are marked.
+
+    Args:
+        study: what the table is made from.
+        rows: a row frame with the stratum of the needles.
+        columns: see :func:`needle_columns`.
+        heads: of the columns with the labels of rows and of their groups.
+    """
+    return score_frame(
+        study, rows, columns, heads=heads, unit=FRACTION, change=_mark_few, mark_winners=False
     )
 
 
-def strata_of(inputs: TableInputs, run: RunKey, metric: str) -> list[str]:
-    """Return the strata that a run has a value for, in their order in the scores file."""
-    return [
-        stratum
-        for stratum, rule, name in inputs.scores.measured(run)
-        if (rule, name) == ("", metric)
-    ]
+def _mark_few(keys: Keys, cell: Cell) -> Cell:
+    if keys["metric"] in COUNTS:
+        return replace(cell, digits=0)
+    has_few = cell.cases is not None and cell.cases < MIN_CASES
+    if keys["metric"] in RATES and has_few:
+        return replace(cell, mark=cell.mark + SMALL)
+    return cell
 
 
 def criterion_label(name: str) -> str:
@@ -75,145 +119,142 @@ def criterion_label(name: str) -> str:
     return f"k({name[1:]})" if name.startswith("k") else name
 
 
-def coverage_note(inputs: TableInputs, runs: Sequence[RunKey]) -> str:
-    """Say what share of the calls brought a readable answer, by model."""
+def coverage_note(study: TableInputs, runs: Sequence[RunKey]) -> str:
+    """Return a note on the share of calls with a readable answer, by model; empty without calls."""
     parts = []
     for run in runs:
         calls = run._replace(protocol="calls")
-        if (found := cell_of(inputs, calls, "coverage").value) is not None:
-            counts = {
-                status: cell_of(inputs, calls, f"status:{status}").value for status in STATUSES
-            }
-            listed = ", ".join(
-                f"{int(number)} {status}" for status, number in counts.items() if number
-            )
-            parts.append(
-                f"{run.extractor} {100 * found:.1f} % ({listed}){_unreadable_judgements(inputs, calls)}"
-            )
-    return (
-        f"Coverage, the share of calls with a readable answer: {'; '.join(parts)}." if parts else ""
-    )
+        coverage = study.mean(calls, "coverage")
+        if coverage is None:
+            continue
+        counts = {status: study.mean(calls, f"status:{status}") for status in STATUSES}
+        listed = ", ".join(f"{int(count)} {status}" for status, count in counts.items() if count)
+        judgements = _unreadable_judgements(study, calls)
+        parts.append(f"{run.extractor} {100 * coverage:.1f} % ({listed}){judgements}")
+    if not parts:
+        return ""
+    return f"Coverage, the share of calls with a readable answer: {'; '.join(parts)}."
 
 
-def _unreadable_judgements(inputs: TableInputs, calls: RunKey) -> str:
+def _unreadable_judgements(study: TableInputs, calls: RunKey) -> str:
     """Return a note on unreadable verdicts of the judge; empty without such."""
-    unreadable = cell_of(inputs, calls, "judge_unreadable", by="llm").value
-    questions = cell_of(inputs, calls, "judge_questions", by="llm").value
+    unreadable = study.mean(calls, "judge_unreadable", matching="llm")
+    questions = study.mean(calls, "judge_questions", matching="llm")
     if not unreadable:
         return ""
     return f", {int(unreadable)} of {int(questions or 0)} verdicts of its judge unreadable"
 
 
-def minea(inputs: TableInputs) -> Table:
+def minea(study: TableInputs) -> Table:
     """Build from the scores of the criteria; a group of rows for each model and group of types."""
-    runs = runs_of(inputs, "needles")
-    rows = [
-        _row(inputs, run, stratum, group_of(run, runs))
-        for run in runs
-        for stratum in strata_of(inputs, run, "needles")
-    ]
-    hidden = [(run.extractor, cell_of(inputs, run, "displaced", by="n").value) for run in runs]
-    displaced = [f"{name} {100 * share:.1f} %" for name, share in hidden if share is not None]
-    frame = frame_of_rows(
-        rows, ["MINEA", "Needles", "Any criterion", "False positives"], ("Entity type", "Model")
+    import pandas as pd
+
+    runs = runs_of(study, "needles")
+    rows = stratum_rows(study, runs)
+    labels = rows["row"].replace("all", "Overall").str.replace("group:", "Group ")
+    measured = needle_columns(
+        ("MINEA", "minea", "max"), ("Needles", "needles", ""), ("Any criterion", "minea_any", "any")
     )
+    untouched = needle_columns(("False positives", "minea", "max"), protocol="needles-untouched")
+    columns = pd.concat([measured, untouched], ignore_index=True)
+    frame = needle_frame(study, rows.assign(row=labels), columns, ("Entity type", "Model"))
+    for name in (ANY_CRITERION, FALSE_POSITIVES):
+        frame[name] = [replace(cell, low=None, high=None) for cell in frame[name]]
     notes = [
         "MINEA of a type is the greatest rate of its criteria; groups and the overall score weigh types by their "
-        "needles. “Any criterion” counts needles that at least one criterion finds.",
-        any(row.cells[3].value is not None for row in rows)
-        and "False positives: the best criterion, on the same documents without needles.",
-        bool(displaced)
-        and f"Names found in the untouched documents that the needles displaced: {'; '.join(displaced)}.",
-        bool(runs) and _origins(inputs, runs[0]),
-        MINEA_INTERVAL,
-        SMALL_NOTE,
-        coverage_note(inputs, runs),
+        "needles. “Any criterion” counts needles that at least one criterion finds."
     ]
-    return of_frame(
-        frame,
-        "MINEA: share of infused needles that the best criterion finds, by entity type and overall.",
-        notes,
+    if any(cell.value is not None for cell in frame[FALSE_POSITIVES]):
+        notes.append("False positives: the best criterion, on the same documents without needles.")
+    notes.append(_displaced_note(study, runs))
+    if runs:
+        notes.append(_origins(study, runs[0]))
+    notes += [MINEA_INTERVAL, SMALL_NOTE, coverage_note(study, runs)]
+    caption = (
+        "MINEA: share of infused needles that the best criterion finds, by entity type and overall."
     )
+    return of_frame(frame, caption, notes)
 
 
-def _origins(inputs: TableInputs, run: RunKey) -> str:
-    """Say where the needles came from; they are the same for all models."""
-    origins = run._replace(protocol="origins")
-    count = {
-        name: cell_of(inputs, origins, name).shown for _, _, name in inputs.scores.measured(origins)
-    }
-    if "infused" not in count:
-        return ""
-    if "given" in count:
-        return f"Needles: {count['given']} from a file, {count['infused']} infused."
-    types = f" Types that it named as fitting the documents: {count.get('discovered_types')}."
-    return (
-        f"Needles: {count.get('wanted')} wanted, {count.get('generated')} invented by the generating model, "
-        f"{count.get('from_templates')} from templates, {count['infused']} infused."
-    ) + types * ("discovered_types" in count)
-
-
-def _row(inputs: TableInputs, run: RunKey, stratum: str, group: str) -> Row:
-    either, untouched = (
-        replace(rate_of(inputs, one, metric, by, stratum), low=None, high=None)
-        for one, metric, by in (
-            (run, "minea_any", "any"),
-            (run._replace(protocol="needles-untouched"), "minea", "max"),
-        )
-    )
-    cells = (
-        rate_of(inputs, run, "minea", "max", stratum),
-        cell_of(inputs, run, "needles", of=stratum),
-        either,
-        untouched,
-    )
-    return Row("Overall" if stratum == "all" else stratum.replace("group:", "Group "), cells, group)
-
-
-def needle_criteria(inputs: TableInputs) -> Table:
-    """Build from the scores of the criteria."""
-    runs, rows = runs_of(inputs, "needles"), []
-    measured = [one for run in runs for one in inputs.scores.measured(run)]
-    criteria = list(
-        dict.fromkeys(criterion for _, criterion, metric in measured if metric == "rate")
-    )
+def _displaced_note(study: TableInputs, runs: Sequence[RunKey]) -> str:
+    """Return a note on names that are lost with needles; empty where it was not measured."""
+    displaced = []
     for run in runs:
-        for stratum in strata_of(inputs, run, "needles"):
-            if stratum.startswith("group:"):
-                continue
-            rates = {
-                criterion: rate_of(inputs, run, "rate", criterion, stratum)
-                for criterion in criteria
-            }
-            best = max((cell.value for cell in rates.values() if cell.value), default=None)
-            cells = [
-                replace(
-                    cell,
-                    bold=best is not None and cell.value == best and stratum != "all",
-                )
-                for criterion, cell in rates.items()
-            ]
-            cells.append(cell_of(inputs, run, "needles", of=stratum))
-            rows.append(
-                Row("All needles" if stratum == "all" else stratum, cells, group_of(run, runs))
-            )
-    frame = frame_of_rows(
-        rows,
-        [*(("Criterion", criterion_label(criterion)) for criterion in criteria), "Needles"],
-        ("Entity type", "Model"),
+        share = study.mean(run, "displaced", matching="n")
+        if share is not None:
+            displaced.append(f"{run.extractor} {100 * share:.1f} %")
+    if not displaced:
+        return ""
+    return f"Names found in the untouched documents that the needles displaced: {'; '.join(displaced)}."
+
+
+def _origins(study: TableInputs, run: RunKey) -> str:
+    """Return a note on the origin of the needles, which are the same for all models."""
+    origins = run._replace(protocol="origins")
+    counts = {}
+    for name in ORIGINS:
+        count = study.mean(origins, name)
+        counts[name] = None if count is None else number(count, 0)
+    if counts["infused"] is None:
+        return ""
+    if counts["given"] is not None:
+        return f"Needles: {counts['given']} from a file, {counts['infused']} infused."
+    note = (
+        f"Needles: {counts['wanted']} wanted, {counts['generated']} invented by the generating model, "
+        f"{counts['from_templates']} from templates, {counts['infused']} infused."
     )
+    if counts["discovered_types"] is None:
+        return note
+    types = counts["discovered_types"]
+    return f"{note} Types that it named as fitting the documents: {types}."
+
+
+def needle_criteria(study: TableInputs) -> Table:
+    """Build from the scores of the criteria."""
+    import pandas as pd
+
+    runs = runs_of(study, "needles")
+    rows = stratum_rows(study, runs)
+    rows = rows[~rows["stratum"].str.startswith("group:")]
+    rows = rows.assign(row=rows["row"].replace("all", "All needles"))
+    cells = study.cells
+    is_rate = (cells["metric"] == "rate") & (cells["protocol"] == "needles")
+    criteria = (
+        cells.loc[is_rate].sort_values(["corpus", "extractor"], kind="stable")["matching"].unique()
+    )
+    rates = needle_columns(
+        *((criterion_label(criterion), "rate", criterion) for criterion in criteria),
+        group="Criterion",
+    )
+    columns = pd.concat([rates, needle_columns(("Needles", "needles", ""))], ignore_index=True)
+    frame = needle_frame(study, rows, columns, ("Entity type", "Model"))
+    for position, stratum in enumerate(rows["stratum"]):
+        if stratum != "all":
+            _mark_best(frame, position, len(criteria))
     notes = [
         CRITERIA_NOTE,
         "Bold: the type's best criterion, whose rate is its MINEA.",
         WILSON,
         SMALL_NOTE,
-        coverage_note(inputs, runs),
+        coverage_note(study, runs),
     ]
-    return of_frame(
-        frame,
-        "Criteria by which needles are found: share of the needles of each entity type.",
-        notes,
-    )
+    caption = "Criteria by which needles are found: share of the needles of each entity type."
+    return of_frame(frame, caption, notes)
+
+
+def _mark_best(frame: pd.DataFrame, row: int, columns: int) -> None:
+    """Mark the greatest rates of a row, if anything was found.
+
+    Args:
+        frame: of cells.
+        row: its position.
+        columns: number of rates, which come first.
+    """
+    cells = [frame.iat[row, column] for column in range(columns)]
+    best = max((cell.value for cell in cells if cell.value), default=None)
+    for column, cell in enumerate(cells):
+        if best is not None and cell.value == best:
+            frame.iat[row, column] = replace(cell, bold=True)
 
 
 SHOWN = 12
@@ -261,24 +302,24 @@ def needle_example(inputs: TableInputs) -> Table:
     return of_frame(frame, "Criteria of single needles: 1 where the needle counts as found.", notes)
 
 
-def llm_comparison(inputs: TableInputs) -> Table:
+def llm_comparison(study: TableInputs) -> Table:
     """Build from the overall scores of every model."""
-    digits, runs, rows = inputs.digits(3), runs_of(inputs, "needles"), []
-    for run in runs:
-        cells = (
-            rate_of(inputs, run, "minea", "max"),
-            cell_of(inputs, run, "found", by="max"),
-            cell_of(inputs, run, "needles"),
-            cell_of(inputs, run._replace(protocol="calls"), "coverage", digits),
-        )
-        rows.append(Row(model_label(run, runs), cells))
-    frame = frame_of_rows(rows, ["MINEA", "Found", "Needles", "Coverage"], ("Model", ""))
+    import pandas as pd
+
+    runs = runs_of(study, "needles")
+    rows = row_frame(make_row(model_label(run, runs), run, "") for run in runs)
+    of_needles = needle_columns(
+        ("MINEA", "minea", "max"), ("Found", "found", "max"), ("Needles", "needles", "")
+    )
+    of_calls = needle_columns(("Coverage", "coverage", ""), protocol="calls")
+    columns = pd.concat([of_needles, of_calls], ignore_index=True)
+    frame = needle_frame(study, rows.assign(stratum="all"), columns, ("Model", ""))
     notes = [
         "Found: needles that the best criterion of their type finds. All models extract the same documents with the "
         "same needles, prompts and limits.",
         MINEA_INTERVAL,
         SMALL_NOTE,
-        coverage_note(inputs, runs),
+        coverage_note(study, runs),
     ]
     return of_frame(frame, "Language models compared by MINEA, all needles together.", notes)
 

@@ -3,7 +3,7 @@
 import altair as alt
 
 from tripleaudit.tables import panels
-from tripleaudit.tables.builders.minea import cell_of, model_label, runs_of, strata_of
+from tripleaudit.tables.builders.minea import model_label, runs_of, strata_of
 from tripleaudit.tables.inputs import TableInputs
 
 NAME = "lost-in-the-middle"
@@ -19,7 +19,7 @@ def draw(inputs: TableInputs) -> panels.Spec:
     rows = []
     for run in runs:
         parts = sorted(int(part) for part in strata_of(inputs, run, "redundancy") if part.isdigit())
-        values = [cell_of(inputs, run, "redundancy", of=str(part)).value for part in parts]
+        values = [inputs.mean(run, "redundancy", stratum=str(part)) for part in parts]
         rows += _points(model_label(run, runs), values)
     if not rows:
         return panels.plot([])
