@@ -102,7 +102,7 @@ def test_the_catalog_is_promised_what_is_there():
 def test_a_missing_module_is_answered_by_the_extra_that_brings_it(
     monkeypatch, module, command, extra
 ):
-    reported = [f"{one}; extra == '{name}'" for name in extras.ORDER for one in EXTRAS[name]]
+    reported = [f"{one}; extra == '{name}'" for name in extras.EXTRAS for one in EXTRAS[name]]
     monkeypatch.setattr(extras.importlib.metadata, "requires", lambda name: reported)
     said = extras.advice(ModuleNotFoundError(name=module), command)
     assert said is not None and said.endswith(f"pip install 'tripleaudit[{extra}]'")

@@ -81,7 +81,7 @@ def claims(*sources: str | Path) -> ClaimsResult:
 
     Args:
         sources: folders of finished studies, folders of stored evidence, or the JSON of
-            ``tripleaudit audit --random-splits N --json``; by default the evidence that ships.
+            ``tripleaudit audit --random-splits N --json``; by default the included evidence.
 
     Raises:
         UserError: a source is something else.

@@ -15,7 +15,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         type=Path,
         help="finished studies (results/STUDY), stored evidence, or the JSON of `audit --random-splits`; "
-        "by default the evidence that ships",
+        "by default the included evidence",
     )
     add_json(parser)
     parser.add_argument("--markdown", action="store_true", help="print one Markdown table")

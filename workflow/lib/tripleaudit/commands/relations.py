@@ -17,14 +17,16 @@ MAX_LISTED = 20  # relations of the corpus that the head of the file lists
 def configure(parser: argparse.ArgumentParser) -> None:
     add_sides(parser)
     parser.add_argument(
-        "--anyway", action="store_true", help="also from a test set; scores there are then too good"
+        "--anyway",
+        action="store_true",
+        help="allow a test set, whose scores are then too optimistic",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of YAML")
     parser.add_argument(
         "--out",
         type=Path,
         metavar="FILE.yaml",
-        help="write the map there, to be looked at and named",
+        help="write the map to this file, for review and for --relations",
     )
 
 

@@ -73,7 +73,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--vectors", type=Path, metavar="FILE", help="word vectors, GloVe or word2vec form"
     )
     augmented.add_argument(
-        "--encoder", type=Path, metavar="DIR", help="encoder to make what is missing of the two"
+        "--encoder",
+        type=Path,
+        metavar="DIR",
+        help="encoder from which a missing one of the two is made",
     )
     augmented.add_argument(
         "--k", type=NUMBER, metavar="N", help="similar entities to draw from (default: 11)"
@@ -87,7 +90,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     augmented.add_argument(
         "--fallback",
         choices=("files", "text"),
-        help="words without a neighbour of the kind (default: files)",
+        help="how to replace words without a suitable neighbour (default: files)",
     )
     augmented.add_argument(
         "--mlm-steps", type=NUMBER, metavar="N", help="steps of the masked LM (default: 300)"

@@ -12,7 +12,10 @@ HELP = "list every problem of a study file, or what the study trains, queries an
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "files", nargs="+", metavar="STUDY.yaml", help="study files, later ones winning key by key"
+        "files",
+        nargs="+",
+        metavar="STUDY.yaml",
+        help="study files; later ones override keys of earlier ones",
     )
     parser.add_argument(
         "--raw-root", metavar="DIR", help="folder with raw files, instead of the study's raw_root"
