@@ -84,6 +84,21 @@ def test_the_interval_of_few_sentences_holds_their_score_inside(sentences, corre
     assert change.low < fall < change.high
 
 
+@pytest.mark.parametrize("precision", [0.05, 0.95])
+@pytest.mark.parametrize("sentences", [1, 2, 4])
+def test_the_interval_of_few_sentences_covers_extreme_precisions(sentences, precision):
+    random = np.random.default_rng(7)
+    covered = 0
+    for _ in range(150):
+        counts = np.zeros((500, 3), dtype=int)
+        counts[:, 2] = 1
+        counts[:sentences, 1] = 10
+        counts[:sentences, 0] = random.binomial(10, precision, sentences)
+        bound = intervals(counts, replicates=20)["precision"]
+        covered += bound.low <= precision <= bound.high
+    assert covered / 150 >= 0.92
+
+
 def test_a_sentence_with_most_predictions_leaves_the_precision_open():
     """A long document has 1,000 of 1,040 predictions: the others hardly add evidence."""
     counts = np.ones((41, 3), dtype=int)
