@@ -1,49 +1,49 @@
 """``clue-words``: words with the largest weight in classifiers (zero-cardinality, table 1)."""
 
-from collections import Counter
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tripleaudit.core.files import read_json
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import GAPS, Cell, Row, Table
-from tripleaudit.tables.frame_table import frame_of_rows, of_frame
+from tripleaudit.tables.cells import GAPS, Cell, Table
+from tripleaudit.tables.frame_table import of_frame
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import TableSpec
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 SIDES = {"passed": "accepted", "rejected": "rejected"}
+WORD_KEYS = ("corpus", "classifier", "side", "word")
+COUNTS = ("sentences", "positive", "named")
 TOP = 10  # words of a group that are shown
 
 
-def build(inputs: TableInputs) -> Table:
+def build(study: TableInputs) -> Table:
     """Build from the curves of the classifiers, whose seeds are counted together."""
-    counted: dict[tuple[str, str, str], dict[str, Counter]] = {}
-    for path in inputs.files.get("curves", []):
-        curve = read_json(path)
-        for side, words in curve["clues"].items():
-            found = counted.setdefault(
-                (curve["keys"]["corpus"], curve["keys"]["extractor"], side), {}
-            )
-            for word, (number_of, positive, named) in words.items():
-                counts = found.setdefault(word, Counter())
-                counts.update(sentences=number_of, positive=positive, named=named)
+    import pandas as pd
+
+    words = read_words(study.files.get("curves", []))
+    index = []
     rows = []
-    for corpus in labels.corpora(corpus for corpus, _, _ in counted):
-        for classifier in labels.ordered(
-            (one for own, one, _ in counted if own == corpus), labels.cardinality_order()
-        ):
-            for side, word in SIDES.items():
-                found = counted.get((corpus, classifier, side), {})
-                group = f"{labels.corpus(corpus)}, {labels.extractor(classifier)}: {word}"
-                total = sum(found.values(), Counter())
-                top = sorted(found.items(), key=lambda item: (-item[1]["sentences"], item[0]))[:TOP]
-                rows += [
-                    _row(inputs, f"“{one}”", counts, total, side, group) for one, counts in top
-                ]
-                if total:
-                    rows.append(_row(inputs, f"all {len(found)} words", total, total, side, group))
-    frame = frame_of_rows(
+    for corpus in labels.corpora(words["corpus"]):
+        classifiers = words.loc[words["corpus"] == corpus, "classifier"]
+        for classifier in labels.ordered(classifiers, labels.cardinality_order()):
+            of_classifier = words[(words["corpus"] == corpus) & (words["classifier"] == classifier)]
+            for side, label in SIDES.items():
+                group = f"{labels.corpus(corpus)}, {labels.extractor(classifier)}: {label}"
+                of_side = of_classifier[of_classifier["side"] == side]
+                for name, counts, total in _shown_words(of_side):
+                    index.append((group, name))
+                    rows.append(_cells(counts, total, side, study.digits(1)))
+    frame = pd.DataFrame(
         rows,
-        ["Sentences", "Share (%)", "With triples (%)", "In a name (%)"],
-        ("Word", "Classifier"),
+        index=pd.MultiIndex.from_tuples(index, names=["Classifier", "Word"]),
+        columns=["Sentences", "Share (%)", "With triples (%)", "In a name (%)"],
+        dtype=object,
     )
     notes = [
         "The word of a sentence whose masking moves the classifier's log odds most, in at most 500 sentences of a "
@@ -54,22 +54,49 @@ def build(inputs: TableInputs) -> Table:
         "a relation.",
         GAPS,
     ]
-    return of_frame(
-        frame,
-        "Clue words: the word of a sentence that the classifier's decision depends on most.",
-        notes,
-    )
+    caption = "Clue words: the word of a sentence that the classifier's decision depends on most."
+    return of_frame(frame, caption, notes)
 
 
-def _row(
-    inputs: TableInputs, label: str, counts: Counter, total: Counter, side: str, group: str
-) -> Row:
-    size, digits = counts["sentences"], inputs.digits(1)
+def read_words(paths: Iterable[Path]) -> pd.DataFrame:
+    """Return how often each word decides, by corpus, classifier and side; seeds summed.
+
+    Args:
+        paths: curves of classifiers.
+    """
+    import pandas as pd
+
+    rows = []
+    for path in paths:
+        curve = read_json(path)
+        keys = curve["keys"]
+        for side, words in curve["clues"].items():
+            for word, counts in words.items():
+                rows.append((keys["corpus"], keys["extractor"], side, word, *counts))
+    frame = pd.DataFrame(rows, columns=[*WORD_KEYS, *COUNTS])
+    return frame.groupby(list(WORD_KEYS), as_index=False)[list(COUNTS)].sum()
+
+
+def _shown_words(words: pd.DataFrame) -> Iterator[tuple[str, Mapping[str, int], Mapping[str, int]]]:
+    """Yield label, counts and total counts of the most frequent words, and of all together."""
+    if words.empty:
+        return
+    total = {name: int(words[name].sum()) for name in COUNTS}
+    by_frequency = words.sort_values(["sentences", "word"], ascending=[False, True])
+    for row in by_frequency.head(TOP).to_dict("records"):
+        yield f"“{row['word']}”", {name: int(row[name]) for name in COUNTS}, total
+    yield f"all {len(words)} words", total, total
+
+
+def _cells(
+    counts: Mapping[str, int], total: Mapping[str, int], side: str, digits: int
+) -> list[Cell]:
+    """Return the cells of a word."""
+    size = counts["sentences"]
     share = Cell(100 * size / total["sentences"], digits)
+    with_triples = Cell(100 * counts["positive"] / size, digits)
     named = Cell(100 * counts["named"] / size, digits) if side == "passed" else Cell()
-    return Row(
-        label, (Cell(size, 0), share, Cell(100 * counts["positive"] / size, digits), named), group
-    )
+    return [Cell(size, 0), share, with_triples, named]
 
 
 SPEC = TableSpec(
