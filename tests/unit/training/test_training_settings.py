@@ -31,7 +31,10 @@ def test_defaults_are_unchanged_and_optional_features_are_off() -> None:
         ({"epoch": 3}, "training: unknown key 'epoch', did you mean 'epochs'"),
         ({"epochs": 0}, "training/epochs: expected at least 1, got 0"),
         ({"epochs": "3"}, "training/epochs: expected a whole number, got '3'"),
-        ({"precision": "half"}, "training/precision: expected one of bf16, float32, got 'half'"),
+        (
+            {"precision": "half"},
+            "training/precision: expected one of bf16, bf16-cpu, float32, got 'half'",
+        ),
         (
             {"evaluate_from": 11},
             "evaluate_from: the first evaluation is after epoch 11, but the training has 10",
