@@ -164,6 +164,22 @@ def test_frames_are_parquet_and_csv(results, study):
         ta.load(results.folder / "absent")
 
 
+def test_frames_hold_every_score_and_every_counted_sentence(results):
+    frames_of(results)
+    scores, counts, cells = (
+        pd.read_parquet(results.folder / f"{name}.parquet")
+        for name in ("scores", "counts", "cells")
+    )
+    keys = [
+        name for name in scores.columns if name not in ("study", "seed", "value", "low", "high")
+    ]
+    assert len(scores) == sum(len(pd.read_csv(path)) for path in results.scores)
+    files = [load_counts(path) for path in results.counts]
+    assert len(counts) == sum(len(file.ids) * len(file.counts) for file in files)
+    means = scores.groupby(keys)["value"].mean()
+    assert cells.set_index(keys)["mean"].to_dict() == pytest.approx(means.to_dict())
+
+
 def test_baselines_are_not_counted_in_the_correction(study):
     frame = study.contrasts
     pairs = frame[frame["contrast"] == SYSTEMS]
