@@ -197,8 +197,8 @@ class PlainLoss:
     ):
         if self.first:
             monkeypatch.setattr(data, "generators", lambda keys: (Zeros() for _ in keys))
-        monkeypatch.setattr(tables, "PAIRS_AT_ONCE", 50)
-        monkeypatch.setattr(tables, "LOGITS_AT_ONCE", 400)
+        monkeypatch.setattr(tables, "MAX_PAIRS", 50)
+        monkeypatch.setattr(tables, "MAX_LOGITS", 400)
         model = build_extractor(self.kind, tiny_encoder, **self.exact).double()
         with torch.no_grad():
             self.prepare(model)

@@ -12,7 +12,6 @@ from support.extractors import random_batch
 from support.pairs import dense_classes, listed, perfect
 from tripleaudit.extractors import grte, tables
 from tripleaudit.extractors.grte import GRTE, MMH, MMT, MSH, MST, SMH, SMT, SS, decode, targets
-from tripleaudit.extractors.maxima import _sparse_products as sparse_products
 from tripleaudit.testing import build_extractor, check_determinism, toy_sentences, training_batch
 
 
@@ -110,22 +109,6 @@ def test_labels_of_all_lengths():
         (1, 6, 9, SMT),
     ]
     assert listed(targets(torch.tensor(triples))) == [(0, 1, 4, SS), *pairs]
-
-
-@pytest.mark.parametrize("pairs", [30, 40_000])
-def test_sparse_products_equal_dense_ones(pairs):
-    """Of more pairs than short integers count, too; some rows come twice, some never."""
-    draw = torch.Generator().manual_seed(0)
-    x, weight, grads = (
-        torch.randn(*size, generator=draw).double() for size in ((pairs, 5), (7, 5), (11, 7))
-    )
-    rows = torch.randint(pairs - 5, (11, 7), generator=draw)
-    rows[0] = pairs - 1
-    dz = torch.zeros(pairs, 7).double().scatter_add_(0, rows, grads)
-    for fast, slow in zip(
-        sparse_products(x, weight, rows, grads), (dz @ weight, dz.T @ x), strict=True
-    ):
-        torch.testing.assert_close(fast, slow, rtol=0, atol=1e-12)
 
 
 def test_initialisation_is_orthogonal(tiny_encoder):

@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from support.extractors import random_batch
-from tripleaudit.extractors import grte, maxima, onerel, tables
+from tripleaudit.extractors import grte, onerel, tables
 from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.decoding import first_rows, pairs_within, ranks, spans_from_tags, surest
 from tripleaudit.extractors.formulation import VARIABLE
@@ -118,9 +118,9 @@ def test_what_depends_on_the_order_of_equal_numbers_asks_for_it(monkeypatch):
     triples = torch.cat([triples, triples.flip(0)])
     cells = onerel.targets(triples)
     scored = tables.Cells(
-        *(getattr(cells, name) for name in tables._FIELDS), torch.full((len(cells),), 0.5)
+        *(getattr(cells, name) for name in tables.CELL_FIELDS), torch.full((len(cells),), 0.5)
     )
-    monkeypatch.setattr(tables, "MOST_CELLS", 2)
+    monkeypatch.setattr(tables, "MAX_CELLS", 2)
 
     def everything() -> list[torch.Tensor]:
         found = [
@@ -128,7 +128,7 @@ def test_what_depends_on_the_order_of_equal_numbers_asks_for_it(monkeypatch):
             surest(triples[:, 0], torch.ones(len(triples)), 2),
         ]
         for made in (onerel.targets(triples), grte.targets(triples), tables.most_certain(scored)):
-            found += [getattr(made, name) for name in tables._FIELDS]
+            found += [getattr(made, name) for name in tables.CELL_FIELDS]
         return found
 
     counts = torch.bincount(scored.sentence)
@@ -160,18 +160,14 @@ def test_tables_and_recurrences_are_computed_in_the_precision_of_their_inputs(
     numbers = gold_cells(gold, Shape(2, 4), 2)
 
     def everything(dtype):
-        layer = torch.nn.Linear(8, 16).requires_grad_(False).to(dtype)
-        layer.weight.copy_(weight.flatten(0, 1))
-        layer.bias.copy_(bias.flatten())
-        parts = left.to(dtype), right.to(dtype), layer
         for device in ("", "device"):
             monkeypatch.setenv(VARIABLE, device)
             table = Table(
-                *(each.to(dtype) for each in (left, right, weight, bias)), maxima.features, mask
+                *(each.to(dtype) for each in (left, right, weight, bias)), grte.features, mask
             )
             yield from table.loss(numbers)
             yield table.cells().scores.sum()
-            yield from maxima.table_maxima(*parts, mask, mask)
+            yield from table.maxima(mask)
         lstm = torch.nn.LSTM(16, 8, bidirectional=True).requires_grad_(False).to(dtype)
         for number, own in enumerate(lstm.parameters()):
             own.copy_(torch.randn(own.shape, generator=torch.Generator().manual_seed(number)))

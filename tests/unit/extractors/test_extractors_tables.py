@@ -8,13 +8,10 @@ from support.pairs import dense_classes
 from tripleaudit.extractors import formulation, tables
 from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.tables import (
-    Block,
     Cells,
     Table,
     gold_cells,
     join_cells,
-    plan,
-    spans_of,
 )
 
 SPANS = [
@@ -58,32 +55,6 @@ def table() -> list[torch.Tensor]:
     return [torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
 
 
-def test_the_span_of_a_mask_by_hand():
-    mask = torch.tensor([[0, 1, 1, 0], [0, 0, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1]])
-    assert spans_of(mask) == [(1, 3), (2, 3), (0, 0), (0, 4)]
-
-
-@pytest.mark.parametrize("upper", [False, True])
-@pytest.mark.parametrize("at_once", [1, 7, 4096])
-def test_every_pair_is_in_one_block_with_a_number(monkeypatch, upper, at_once):
-    monkeypatch.setattr(tables, "PAIRS_AT_ONCE", at_once)
-    made = plan(SPANS, upper=upper)
-    found = [
-        (block.sentence, *pair)
-        for block in made
-        for pair in zip(*map(torch.Tensor.tolist, block.indices(torch.device("cpu"))), strict=True)
-    ]
-    wanted = [
-        (s, i, j)
-        for s, (a, b) in enumerate(SPANS)
-        for i in range(a, b)
-        for j in range(i if upper else a, b)
-    ]
-    assert found == wanted and sum(block.pairs for block in made) == len(wanted)
-    assert all(block.pairs <= max(at_once, block.stop - block.first) for block in made)
-    assert Block(0, 2, 4, 2, 6, True).pairs == 4 + 3
-
-
 @pytest.mark.parametrize("upper", [False, True])
 @pytest.mark.parametrize("scaled", [False, True])
 @pytest.mark.parametrize(
@@ -97,8 +68,8 @@ def test_a_table_in_blocks_is_the_whole_table(monkeypatch, device, spans, at_onc
     """Loss, gradients and cells; gold cells at its first and last pair, too, and rows of zeros,
     which are no cells.
     """
-    monkeypatch.setattr(tables, "PAIRS_AT_ONCE", at_once[0])
-    monkeypatch.setattr(tables, "LOGITS_AT_ONCE", at_once[1])
+    monkeypatch.setattr(tables, "MAX_PAIRS", at_once[0])
+    monkeypatch.setattr(tables, "MAX_LOGITS", at_once[1])
     monkeypatch.setattr(tables, "cells_at_once", lambda _: at_once[0])
     monkeypatch.setenv(formulation.VARIABLE, "device" * device)
     inputs = table()
@@ -110,8 +81,8 @@ def test_a_table_in_blocks_is_the_whole_table(monkeypatch, device, spans, at_onc
         mask[s, start:stop] = True
     scale = torch.rand(COLUMNS, dtype=torch.float64) if scaled else None
     made = Table(*inputs, features, mask, upper=upper)
-    numbers = gold_cells(cells, Shape(len(spans), LENGTH), COLUMNS, upper=upper)
-    fast, columns = made.loss(torch.cat([numbers, numbers.new_zeros(3, 6)]), scale)
+    numbers = gold_cells(cells, Shape(len(spans), LENGTH), COLUMNS)
+    fast, columns = made.loss(torch.cat([numbers, numbers.new_zeros(3, 5)]), scale)
     left, right, weight, bias = inputs
     logits = (
         torch.einsum("bijd,cgd->bijgc", features(left[:, :, None], right[:, None]), weight) + bias.T
@@ -139,7 +110,7 @@ def test_a_table_in_blocks_is_the_whole_table(monkeypatch, device, spans, at_onc
         found.scores, best.values[found.sentence, found.row, found.column, found.relation]
     )
     assert Table(*inputs, features, torch.zeros_like(mask), upper=upper).pairs == 1  # a divisor
-    monkeypatch.setattr(tables, "MOST_CELLS", 3)
+    monkeypatch.setattr(tables, "MAX_CELLS", 3)
     few = made.cells()
     for s in range(len(spans)):
         own = found.scores[found.sentence == s]

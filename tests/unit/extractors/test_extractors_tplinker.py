@@ -114,8 +114,8 @@ def test_the_loss_of_padded_cells_is_that_of_an_input_padded_to_its_limit(
     tiny_encoder, monkeypatch
 ):
     """Where every cell counts, those of specials and padding, too."""
-    monkeypatch.setattr(tables, "PAIRS_AT_ONCE", 30)
-    monkeypatch.setattr(tables, "LOGITS_AT_ONCE", 200)
+    monkeypatch.setattr(tables, "MAX_PAIRS", 30)
+    monkeypatch.setattr(tables, "MAX_LOGITS", 200)
     model = build_extractor(TPLinker, tiny_encoder, padded_cells=True, max_length=14).double()
     model.step = 2500
     batch = training_batch(model, [toy_sentences()[index] for index in (2, 4)])

@@ -1,8 +1,7 @@
 """GRTE: one table per relation, and tokens refined by the tables (Ren et al., EMNLP 2021).
 
 Shortcut, with unchanged mathematics: of the tables of inner rounds only the maxima of rows and
-columns are needed, and no such table is kept (:mod:`tripleaudit.extractors.maxima`, where the pair
-features are: ELU as in the authors' code, ReLU in the paper).
+columns are needed, and no such table is kept (:meth:`tables.Table.maxima`).
 """
 
 import torch
@@ -14,7 +13,6 @@ from tripleaudit.extractors.batches import GoldBatch, by_subject
 from tripleaudit.extractors.decoding import next_of
 from tripleaudit.extractors.dropping import dropped
 from tripleaudit.extractors.losses import raise_precision
-from tripleaudit.extractors.maxima import features, table_maxima
 from tripleaudit.extractors.specs.grte import GRTESettings
 from tripleaudit.extractors.tables import Cells, Table, gold_cells
 
@@ -69,7 +67,7 @@ class GRTE(Extractor):
 
     @classmethod
     def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
-        """Return ``cells`` [n, 6], the labels of the gold triples (:func:`tables.gold_cells`)."""
+        """Return ``cells`` [n, 5], the labels of the gold triples (:func:`tables.gold_cells`)."""
         return {"cells": gold_cells(targets(batch.triples), batch.shape, len(config.relations))}
 
     def tables(self, subject: Tensor, object_: Tensor, mask: Tensor) -> Table:
@@ -87,7 +85,7 @@ class GRTE(Extractor):
         seen, content = attention_mask.bool(), content_mask.bool()
         memory, mask = torch.cat([hidden, hidden]), seen.repeat(2, 1)
         for _ in range(self.config.rounds - 1):
-            rows, columns = table_maxima(subject, object_, self.table, seen, content)
+            rows, columns = self.tables(subject, object_, seen).maxima(content)
             summary = torch.cat([self.subject_summary(rows), self.object_summary(columns)])
             more = self.refine(summary, memory, mask)
             subject, object_ = subject + more[: len(hidden)], object_ + more[len(hidden) :]
@@ -99,6 +97,11 @@ class GRTE(Extractor):
         subject, object_ = self.token_features(input_ids, attention_mask, content_mask)
         cells = self.tables(subject, object_, content_mask).cells()
         return decode(cells, len(self.config.relations), input_ids.shape[1])
+
+
+def features(left: Tensor, right: Tensor) -> Tensor:
+    """Pair features ``ELU(S_i * O_j)``, as in the authors' code; the paper has ReLU."""
+    return F.elu(left * right)
 
 
 class Attention(nn.Module):

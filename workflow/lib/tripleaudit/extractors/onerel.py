@@ -54,7 +54,7 @@ class OneRel(Extractor):
         left = F.linear(hidden, self.pair.weight[:, :width], self.pair.bias)
         right = F.linear(hidden, self.pair.weight[:, width:])
         weight, bias = self.tags.weight.view(4, relations, -1), self.tags.bias.view(4, relations)
-        return Table(left, right, weight, bias, self.features, mask, rectified=not self.training)
+        return Table(left, right, weight, bias, self.features, mask)
 
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, cells: Tensor, **_: Tensor
@@ -64,7 +64,7 @@ class OneRel(Extractor):
         See :meth:`Extractor.forward`.
 
         Args:
-            cells: [n, 6], the gold tags of :meth:`collate_targets`; every other cell has tag 0.
+            cells: [n, 5], the gold tags of :meth:`collate_targets`; every other cell has tag 0.
         """
         hidden = dropped(
             self.encode(input_ids, attention_mask), self.config.hidden_dropout, self.training
@@ -74,7 +74,7 @@ class OneRel(Extractor):
 
     @classmethod
     def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
-        """Return ``cells`` [n, 6], the tags of the gold triples (:func:`tables.gold_cells`)."""
+        """Return ``cells`` [n, 5], the tags of the gold triples (:func:`tables.gold_cells`)."""
         return {"cells": gold_cells(targets(batch.triples), batch.shape, len(config.relations))}
 
     def predict_rows(

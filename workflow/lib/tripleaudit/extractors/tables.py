@@ -1,55 +1,49 @@
-"""A table of all pairs of tokens: its loss, and what it says.
+"""A table of all pairs of tokens: its loss, the maxima of its rows and columns, and its cells.
 
-``z_ij = V x_ij + c`` with ``x_ij = f(left_i, right_j)``: the classes of every pair (i, j) in every
-column (relation). Behind :class:`Table` stand two ways of computing the same numbers, those of the
-dense formulas. In both the loss computes its own gradient in the forward pass, where the logits are
-at hand: three matrix products for each chunk, nothing is computed twice and nothing is kept but
-sums.
+``z_ij = V x_ij + c`` with ``x_ij = f(left_i, right_j)``: the logits of the classes of every pair
+(i, j) in every column (relation). The table of a batch is never kept as a whole: it is computed in
+blocks of pairs, and inside a block in chunks of columns.
 
-On a CPU the table is walked in blocks (rows of one sentence) and, inside a block, in chunks of
-columns, so that only one chunk of logits exists at a time. Logits lie class-major, ``[classes,
-columns, pairs]``: sums and maxima over the few classes then run over whole contiguous slabs.
-
-On a GPU it is that of a whole padded batch: every shape follows from those of the batch, nothing
-waits for a value, and the number of operators is that of one table whatever the batch holds. A
-table beyond :func:`formulation.cells_at_once` is cut into blocks of sentences, and where one
-sentence is too large, of columns.
+On a CPU a block is a number of rows of one sentence, so that padding costs nothing. On a GPU, where
+every operator costs its launch and no shape may depend on a value, a block is as many padded
+sentences as fit, and pairs of padding have the weight 0 (:meth:`Table.blocks`, the only place that
+tells the devices apart). Logits lie class-major, ``[classes, columns, pairs]``: sums over the few
+classes run over contiguous memory. The loss computes its own gradient in the forward pass, while the
+logits are at hand: three matrix products for each chunk, and nothing is computed twice.
 """
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
-from tripleaudit.extractors.batches import Shape, joined, slices
+from tripleaudit.extractors.batches import Shape, slices
 from tripleaudit.extractors.decoding import surest
 from tripleaudit.extractors.formulation import cells_at_once, on_device
 from tripleaudit.extractors.losses import last_written, raise_precision, with_gradients
-from tripleaudit.extractors.screen import Screen, available
 
-MOST_CELLS = (
-    4096  # positive cells of a sentence that are decoded: an untrained model marks millions
-)
-PAIRS_AT_ONCE = 2**12  # of a block, on a CPU
-LOGITS_AT_ONCE = 2**20  # of a chunk, on a CPU
-TILE = 8  # columns; of other widths matrix products on a GPU load number by number
+MAX_CELLS = 4096  # decoded positive cells of a sentence; an untrained model marks millions
+MAX_PAIRS = 2**12  # of a block, on a CPU
+MAX_LOGITS = 2**20  # of a chunk, on a CPU
 
 Features = Callable[[Tensor, Tensor], Tensor]
-Made = tuple[
-    Tensor, Tensor, tuple[Tensor, ...]
-]  # scaled loss, sums of columns, gradients of a table's parts
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells of a table, [n] each: sentence, row, column of the pair, table column, class.
+    """Cells of a table, [n] each.
 
-    ``scores``: probability of the class; only for decoded cells.
+    Attributes:
+        sentence: number in the batch.
+        row, column: the pair of tokens.
+        relation: column of the table.
+        classes: their classes.
+        scores: probabilities of the classes; only for decoded cells.
     """
 
     sentence: Tensor
@@ -65,30 +59,114 @@ class Cells:
     def select(self, which: Tensor) -> "Cells":
         """Keep the cells of a boolean mask or of an index list."""
         scores = None if self.scores is None else self.scores[which]
-        return Cells(*(getattr(self, name)[which] for name in _FIELDS), scores)
+        return Cells(*(getattr(self, name)[which] for name in CELL_FIELDS), scores)
 
     def resolved(self, length: int, relations: int) -> "Cells":
         """Of several classes written to one cell keep the one written last."""
-        flat = (
-            (self.sentence * length + self.row) * length + self.column
-        ) * relations + self.relation
-        return self.select(last_written(flat))
+        pair = (self.sentence * length + self.row) * length + self.column
+        return self.select(last_written(pair * relations + self.relation))
 
 
-_FIELDS = ("sentence", "row", "column", "relation", "classes")
+CELL_FIELDS = ("sentence", "row", "column", "relation", "classes")
 
 
 def join_cells(parts: Sequence[Cells]) -> Cells:
     """Concatenate cells in the given order."""
     scores = None if parts[0].scores is None else torch.cat([part.scores for part in parts])
-    return Cells(*(torch.cat([getattr(part, name) for part in parts]) for name in _FIELDS), scores)
+    return Cells(
+        *(torch.cat([getattr(part, name) for part in parts]) for name in CELL_FIELDS), scores
+    )
 
 
 def most_certain(cells: Cells) -> Cells:
-    """At most ``MOST_CELLS`` cells of each sentence."""
-    if not len(cells) or int(torch.bincount(cells.sentence).max()) <= MOST_CELLS:
+    """Keep at most ``MAX_CELLS`` cells of each sentence."""
+    if not len(cells) or int(torch.bincount(cells.sentence).max()) <= MAX_CELLS:
         return cells
-    return cells.select(surest(cells.sentence, cells.scores, MOST_CELLS))
+    return cells.select(surest(cells.sentence, cells.scores, MAX_CELLS))
+
+
+def gold_cells(cells: Cells, shape: Shape, columns: int) -> Tensor:
+    """Write down the gold cells of a training batch, in the data loader.
+
+    Of several classes written to one cell, the last one holds.
+
+    Returns:
+        [n, 5] int64: sentence, row, column of the pair, column of the table, class. Rows of zeros,
+        which are no gold cells, may follow.
+    """
+    resolved = cells.resolved(shape.length, columns)
+    rows = torch.stack([getattr(resolved, name) for name in CELL_FIELDS], dim=1)
+    return shape.padded(np.asarray(rows))
+
+
+@dataclass(frozen=True)
+class Block:
+    """Pairs (i, j) of tokens, the same ones in each of s sentences.
+
+    Attributes:
+        sentences, rows, columns: i lies in ``rows``, j in ``columns``.
+        upper: only pairs with i <= j; ``columns`` then begin with ``rows``.
+        mask: [s, L], the tokens that take part; None where all of the block do.
+    """
+
+    sentences: slice
+    rows: slice
+    columns: slice
+    upper: bool
+    device: torch.device
+    mask: Tensor | None
+
+    @functools.cached_property
+    def places(self) -> tuple[Tensor, Tensor]:
+        """Row and column [P] of each pair of a sentence, counted from the first of the block."""
+        if self.upper:
+            row, column = torch.triu_indices(self.height, self.width, device=self.device)
+            return row, column
+        row = torch.arange(self.height, device=self.device).repeat_interleave(self.width)
+        return row, torch.arange(self.width, device=self.device).repeat(self.height)
+
+    @property
+    def height(self) -> int:
+        """Number of rows."""
+        return self.rows.stop - self.rows.start
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return self.columns.stop - self.columns.start
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs P of one sentence."""
+        below = self.height * (self.height - 1) // 2 if self.upper else 0
+        return self.height * self.width - below
+
+    def numbers(self, row: Tensor, column: Tensor) -> Tensor:
+        """Number of a pair, given by its tokens, among the pairs of a sentence in the block."""
+        row, column = row - self.rows.start, column - self.columns.start
+        before = row * self.width + column
+        return before - row * (row + 1) // 2 if self.upper else before
+
+    def weights(self, dtype: torch.dtype) -> Tensor | None:
+        """1 for pairs of tokens that take part and 0 for others, [s * P]; None where all do."""
+        if self.mask is None:
+            return None
+        row, column = self.places
+        rows, columns = self.mask[:, self.rows], self.mask[:, self.columns]
+        return (rows[:, row] & columns[:, column]).flatten().to(dtype)
+
+    def parts(self, left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the rows of left [B, L, D] and the columns of right [B, L, D] of the block."""
+        return left[self.sentences, self.rows], right[self.sentences, self.columns]
+
+    def join(self, features: Features, left: Tensor, right: Tensor) -> Tensor:
+        """Return the features [s * P, D] of pairs, from :meth:`parts` of left and right."""
+        if not self.upper:
+            return features(left[:, :, None], right[:, None]).flatten(0, 2)
+        row, column = self.places
+        if len(left) == 1:  # the gradient of an embedding is one operator
+            return features(F.embedding(row, left[0]), F.embedding(column, right[0]))
+        return features(left[:, row], right[:, column]).flatten(0, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +180,6 @@ class Table:
         features: maps [..., D] and [..., D], which broadcast, to the features [..., D] of pairs.
         mask: [B, L], 1 for the tokens that take part, one run in each sentence.
         upper: only pairs with i <= j.
-        rectified: features are ``relu(left + right)``, so that decoding all pairs on a CPU may look
-            at few (:mod:`tripleaudit.extractors.screen`).
     """
 
     left: Tensor
@@ -113,26 +189,45 @@ class Table:
     features: Features
     mask: Tensor
     upper: bool = False
-    rectified: bool = False
-
-    @functools.cached_property
-    def walk(self) -> Any:
-        """How the pairs are gone through: :class:`Pairs`, or a list of :class:`Block`."""
-        if on_device(self.left):
-            return Pairs(self.mask.bool(), upper=self.upper)
-        return plan(spans_of(self.mask), upper=self.upper)
 
     @property
-    def pairs(self) -> Tensor | int:
-        """Number of pairs, at least 1."""
-        return (
-            self.walk.pairs
-            if on_device(self.left)
-            else max(1, sum(block.pairs for block in self.walk))
-        )
+    def pairs(self) -> Tensor:
+        """Number of pairs of the batch, at least 1."""
+        tokens = self.mask.sum(dim=1)
+        pairs = tokens * (tokens + 1) // 2 if self.upper else tokens**2
+        return pairs.sum().clamp(min=1)
+
+    def blocks(self, classes: int, columns: int) -> Iterator[tuple[Block, list[slice]]]:
+        """Yield the blocks of a table of so many classes and columns, with chunks of columns."""
+        device = self.mask.device
+        if on_device(self.mask):
+            batch, length = self.mask.shape
+            tokens = slice(0, length)
+            whole = Block(slice(0, 1), tokens, tokens, self.upper, device, None)
+            most = cells_at_once(device) // (classes * whole.pairs)
+            chunks = list(slices(columns, most))
+            for part in slices(batch, most // chunks[0].stop):
+                mask = self.mask[part].bool()
+                yield Block(part, tokens, tokens, self.upper, device, mask), chunks
+            return
+        first = self.mask.long().argmax(dim=1).tolist()
+        count = self.mask.sum(dim=1).tolist()
+        for number, (start, size) in enumerate(zip(first, map(int, count), strict=True)):
+            for part in slices(size, MAX_PAIRS // max(1, size)):
+                rows = slice(start + part.start, start + part.stop)
+                below = slice(rows.start if self.upper else start, start + size)
+                sentence = slice(number, number + 1)
+                block = Block(sentence, rows, below, self.upper, device, None)
+                yield block, list(slices(columns, MAX_LOGITS // (classes * block.pairs)))
+
+    def relative(self) -> tuple[Tensor, Tensor]:
+        """Weights [C - 1, G, D] and biases less those of class 0, whose logits are then 0."""
+        dtype = self.left.dtype
+        weight, bias = self.weight[1:] - self.weight[:1], self.bias[1:] - self.bias[:1]
+        return weight.to(dtype), bias.to(dtype)
 
     def loss(self, cells: Tensor, scale: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Return summed cross-entropies over pairs and columns; class 0 except for gold cells.
+        """Sum of cross-entropies over all pairs and columns; class 0 for all but the gold cells.
 
         With ``x = features(left[:, :, None], right[:, None])``, ``z = einsum("cgd,bijd->bcijg",
         weight, x) + bias[:, None, None]`` and the classes ``y[b, i, j, g]`` of the gold cells it is
@@ -140,174 +235,122 @@ class Table:
         ``z``, its gradient ``softmax(z) - onehot(y)`` written out.
 
         Args:
-            cells: [n, 6], what :func:`gold_cells` gives.
+            cells: [n, 5], what :func:`gold_cells` gives.
             scale: [G] factors of the columns' losses; 1 if None.
 
         Returns:
             the scaled sum (scalar), and the unscaled sum of each column [G], detached.
         """
-        computed = _padded_loss if on_device(self.left) else _block_loss
         with torch.no_grad(), torch.autocast(self.left.device.type, enabled=False):
-            loss, sums, gradients = computed(self, cells, scale)
-        return with_gradients(
-            loss, (self.left, self.right, self.weight, self.bias), gradients
-        ), sums
+            losses, gradients = _table_loss(self, cells, scale)
+            total = losses.sum() if scale is None else losses @ scale.to(losses.dtype)
+        inputs = self.left, self.right, self.weight, self.bias
+        return with_gradients(total, inputs, gradients), losses
 
     @torch.no_grad()
     def cells(self) -> Cells:
-        """Return cells whose best class is not 0, unordered; up to ``MOST_CELLS`` per sentence.
+        """Return the cells whose best class is not 0, in no particular order.
 
-        The most certain ones are returned.
+        Of each sentence at most ``MAX_CELLS``, the most certain.
         """
+        parts = []
         with torch.autocast(self.left.device.type, enabled=False):
-            return _padded_cells(self) if on_device(self.left) else _block_cells(self)
+            weight, bias = self.relative()
+            for block, chunks in self.blocks(*self.bias.shape):
+                x = block.join(self.features, *block.parts(self.left, self.right))
+                valid = block.weights(torch.bool)
+                for chunk in chunks:
+                    z = _logits(x, weight[:, chunk], bias[:, chunk])
+                    parts.append(_positive_cells(z, valid, block, chunk.start))
+        if not parts:
+            none = torch.zeros(0, dtype=torch.long)
+            return Cells(*[none] * len(CELL_FIELDS), torch.zeros(0))
+        cells = join_cells(parts)
+        fields = (getattr(cells, name).cpu() for name in CELL_FIELDS)
+        return most_certain(Cells(*fields, cells.scores.cpu()))
+
+    def maxima(self, pooled: Tensor) -> tuple[Tensor, Tensor]:
+        """Maxima of the logits over the pairs of each row, and of each column.
+
+        Args:
+            pooled: [B, L] bool, the tokens over which maxima run, among those that take part.
+
+        Returns:
+            two tensors [B, L, C * G]; 0 in sentences without such tokens, and for tokens that take
+            no part.
+        """
+        weight, bias = self.weight.flatten(0, 1).to(self.left.dtype), self.bias.flatten()
+        parts = self.left, self.right, weight
+        with_positions = torch.is_grad_enabled() and any(part.requires_grad for part in parts)
+        with torch.autocast(self.left.device.type, enabled=False):
+            maxima = _Maxima.apply(*parts, self, pooled, with_positions)
+        counts = (self.mask.bool() & pooled.any(dim=1, keepdim=True))[..., None]
+        zero = bias.new_zeros(())
+        rows, columns = (torch.where(counts, each + bias, zero) for each in maxima)
+        return rows, columns
 
 
-def gold_cells(cells: Cells, shape: Shape, columns: int, *, upper: bool = False) -> Tensor:
-    """Write the gold cells of a training batch in the data loader; the last class holds.
-
-    Returns:
-        [n, 6] int64: sentence, row, column of the pair, column of the table, class, number of the
-        pair in the batch. Rows of zeros, which are no gold cells, may follow.
-    """
-    length, cells = shape.length, cells.resolved(shape.length, columns)
-    sentence, row, column = cells.sentence, cells.row, cells.column
-    place = (
-        row * length - row * (row - 1) // 2 + column - row if upper else row * length + column
-    )  # as Pairs has them
-    numbers = sentence * number_of_pairs(length, upper) + place
-    rows = torch.stack([sentence, row, column, cells.relation, cells.classes, numbers], dim=1)
-    return shape.padded(np.asarray(rows))
+def _logits(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """Logits [C, g, N] of features x [N, D] under ``weight`` [C, g, D] and ``bias`` [C, g]."""
+    z = torch.addmm(bias.reshape(-1, 1), weight.flatten(0, 1), x.T)
+    return raise_precision(z).unflatten(0, bias.shape)
 
 
-def number_of_pairs(length: int, upper: bool = False) -> int:
-    """Pairs of a sentence of L tokens."""
-    return length * (length + 1) // 2 if upper else length**2
-
-
-# On a CPU, sentence by sentence
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Pairs (i, j) of a sentence, i in [top, bottom), j in [first, stop).
-
-    ``upper`` keeps those with i <= j.
-
-    Pairs are numbered row by row.
-    """
-
-    sentence: int
-    top: int
-    bottom: int
-    first: int
-    stop: int
-    upper: bool
-
-    @property
-    def pairs(self) -> int:
-        """Number of pairs."""
-        rows, width = self.bottom - self.top, self.stop - self.first
-        return rows * width - (rows * (rows - 1) // 2 if self.upper else 0)
-
-    def indices(self, device: torch.device) -> tuple[Tensor, Tensor]:
-        """Row and column of every pair, [pairs] each."""
-        rows, width = self.bottom - self.top, self.stop - self.first
-        if self.upper:
-            row, column = torch.triu_indices(rows, width, device=device)
-        else:
-            row = torch.arange(rows, device=device).repeat_interleave(width)
-            column = torch.arange(width, device=device).repeat(rows)
-        return row + self.top, column + self.first
-
-    def join(self, features: Features, left: Tensor, right: Tensor) -> Tensor:
-        """Return features [pairs, D] of ``left`` [rows, D] and ``right`` [width, D]."""
-        if self.upper:
-            row, column = torch.triu_indices(len(left), len(right), device=left.device)
-            pick = torch.nn.functional.embedding  # an index_select whose backward is fast
-            return features(pick(row, left), pick(column, right))
-        return features(left[:, None], right[None]).flatten(0, 1)
-
-
-def spans_of(mask: Tensor) -> list[tuple[int, int]]:
-    """Return start and end (exclusive) of the run in each row of a mask [B, L]; (0, 0) if empty."""
-    mask = mask.long()
-    count = mask.sum(dim=1)
-    start = torch.where(count > 0, mask.argmax(dim=1), 0)
-    return [tuple(each) for each in torch.stack([start, start + count], dim=1).tolist()]
-
-
-def plan(spans: Iterable[tuple[int, int]], *, upper: bool = False) -> list[Block]:
-    """Cut the pairs of sentences, of which (start, stop) take part, into blocks."""
-    blocks = []
-    for sentence, (start, stop) in enumerate(spans):
-        step = max(1, PAIRS_AT_ONCE // max(1, stop - start))
-        blocks += [
-            Block(sentence, top, min(stop, top + step), top if upper else start, stop, upper)
-            for top in range(start, stop, step)
-        ]
-    return blocks
-
-
-def column_chunks(block: Block, classes: int, columns: int) -> Iterator[slice]:
-    """Cut the columns of a block's table into chunks."""
-    return slices(columns, LOGITS_AT_ONCE // (classes * block.pairs))
-
-
-def chunk_logits(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """Return logits [C, g, pairs] of features [pairs, D], ``weight`` [C, g, D], ``bias`` [C, g]."""
-    z = torch.addmm(bias.reshape(-1, 1), weight.reshape(-1, weight.shape[-1]), x.T)
-    return raise_precision(z).view(*bias.shape, len(x))
-
-
-def _block_loss(table: Table, cells: Tensor, scale: Tensor | None) -> Made:
-    left, right, weight, bias = table.left, table.right, table.weight, table.bias
-    classes, columns, _ = weight.shape
-    cells = cells[cells[:, 4] > 0]  # without what a batch of static shape is padded with
-    # logits relative to class 0, whose own are 0: one class less to compute
-    weight_, bias_ = (weight[1:] - weight[:1]).to(left.dtype), (bias[1:] - bias[:1]).to(left.dtype)
+def _table_loss(
+    table: Table, cells: Tensor, scale: Tensor | None
+) -> tuple[Tensor, tuple[Tensor, ...]]:
+    """Sum [G] of the losses of each column, and the gradients of left, right, weight and bias."""
+    left, right = table.left, table.right
+    weight, bias = table.relative()
+    classes, columns = bias.shape
     precise = raise_precision(left[:0]).dtype
-    losses = torch.zeros(columns, dtype=precise, device=left.device)
-    factors = torch.ones_like(losses) if scale is None else scale.to(precise)
+    losses = bias.new_zeros(columns, dtype=precise)
     d_left, d_right, d_weight, d_bias = (
-        torch.zeros_like(each, dtype=precise) for each in (left, right, weight, bias)
+        torch.zeros_like(each, dtype=precise) for each in (left, right, table.weight, table.bias)
     )
-    for block in table.walk:
-        rows = (block.sentence, slice(block.top, block.bottom))
-        cols = (block.sentence, slice(block.first, block.stop))
+    sentence, i, j, relation, class_ = cells.unbind(1)
+    class_ = class_ - 1
+    for block, chunks in table.blocks(classes, columns):
         with torch.enable_grad():
-            a, b = left[rows].detach().requires_grad_(), right[cols].detach().requires_grad_()
-            graph = block.join(table.features, a, b)
-        x = graph.detach()
-        dx, gold = None, _in_block(cells, block)
-        for chunk in column_chunks(block, classes - 1, columns):
-            w = weight_[:, chunk].reshape(-1, weight.shape[-1])
-            z = chunk_logits(x, weight_[:, chunk], bias_[:, chunk])
-            pair, column, class_ = gold[
-                (gold[:, 1] >= chunk.start) & (gold[:, 1] < chunk.stop)
-            ].unbind(1)
-            at = class_ - 1, column - chunk.start, pair
-            losses.index_add_(0, column, -z[at])
-            losses[chunk] += _softmax(z).sum(dim=-1)
-            z[at] -= 1  # from here on the gradient: softmax minus labels
+            parts = [each.detach().requires_grad_() for each in block.parts(left, right)]
+            graph = block.join(table.features, *parts)
+        x, dx = graph.detach(), None
+        valid = block.weights(precise)
+        in_block = (class_ >= 0) & (sentence >= block.sentences.start)
+        in_block &= sentence < block.sentences.stop
+        in_block &= (i >= block.rows.start) & (i < block.rows.stop)
+        number = (sentence - block.sentences.start) * block.pairs + block.numbers(i, j)
+        number = torch.where(in_block, number, 0)
+        for chunk in chunks:
+            z = _logits(x, weight[:, chunk], bias[:, chunk])
+            inside = in_block & (relation >= chunk.start) & (relation < chunk.stop)
+            at = class_.clamp(min=0), (relation - chunk.start).clamp(0, z.shape[1] - 1), number
+            losses.index_add_(0, relation, -torch.where(inside, z[at], 0))
+            logsumexp = _softmax(z)
+            losses[chunk] += logsumexp.sum(dim=-1) if valid is None else logsumexp @ valid
+            # from here on z is the gradient: probabilities minus labels
+            z.index_put_(at, -inside.to(precise), accumulate=True)
             if scale is not None:
-                z *= factors[chunk, None]
-            flat = z.view(-1, len(x))
-            d_bias[1:, chunk] += flat.sum(dim=-1).view(classes - 1, -1)
-            flat = flat.to(left.dtype)
-            d_weight[1:, chunk] += (flat @ x).view(classes - 1, -1, x.shape[1])
-            dx = flat.T @ w if dx is None else dx.addmm_(flat.T, w)
-        da, db = torch.autograd.grad(graph, (a, b), dx)
-        d_left[rows] += da
-        d_right[cols] += db
+                z *= scale[chunk, None]
+            if valid is not None:
+                z *= valid
+            d_bias[1:, chunk] += z.sum(dim=-1)
+            dz = z.flatten(0, 1).to(left.dtype)  # [C * g, N]
+            d_weight[1:, chunk] += (dz @ x).unflatten(0, z.shape[:2])
+            w = weight[:, chunk].flatten(0, 1)
+            dx = dz.T @ w if dx is None else dx.addmm_(dz.T, w)
+        d_rows, d_columns = torch.autograd.grad(graph, parts, dx)
+        d_left[block.sentences, block.rows] += d_rows
+        d_right[block.sentences, block.columns] += d_columns
     d_weight[0], d_bias[0] = -d_weight[1:].sum(dim=0), -d_bias[1:].sum(dim=0)
-    return (losses * factors).sum(), losses, (d_left, d_right, d_weight, d_bias)
+    return losses, (d_left, d_right, d_weight, d_bias)
 
 
 def _softmax(z: Tensor) -> Tensor:
     """Turn logits [C - 1, …] relative to a class with logit 0 into probabilities, in place.
 
-    Returns the logsumexp [...].
+    Returns:
+        the logsumexp over all classes, [...].
     """
     top = z.amax(dim=0).clamp_(min=0)
     z.sub_(top).exp_()
@@ -316,219 +359,93 @@ def _softmax(z: Tensor) -> Tensor:
     return total.log_().add_(top)
 
 
-def _in_block(cells: Tensor, block: Block) -> Tensor:
-    """Return cells [n, 6] in a block as [m, 3]: number of the pair, table column and class."""
-    sentence, row, column, relation, class_, _ = cells.unbind(1)
-    here = (sentence == block.sentence) & (row >= block.top) & (row < block.bottom)
-    row, column = row - block.top, column - block.first
-    pair = row * (block.stop - block.first) + column - block.upper * (row * (row + 1) // 2)
-    return torch.stack([pair, relation, class_], dim=1)[here]
+def _positive_cells(z: Tensor, valid: Tensor | None, block: Block, first: int) -> Cells:
+    """Cells of logits [C - 1, g, s * P], relative to class 0, of a chunk that begins at a column."""
+    positive = z.amax(dim=0) > 0
+    if valid is not None:
+        positive &= valid
+    relation, pair = torch.nonzero(positive, as_tuple=True)
+    logits = F.pad(z[:, relation, pair], (0, 0, 1, 0))
+    scores, class_ = logits.softmax(dim=0).max(dim=0)
+    row, column = block.places
+    at = pair % block.pairs
+    cells = Cells(
+        pair // block.pairs + block.sentences.start,
+        row[at] + block.rows.start,
+        column[at] + block.columns.start,
+        relation + first,
+        class_,
+        scores,
+    )
+    return most_certain(cells)
 
 
-def _block_cells(table: Table) -> Cells:
-    left, right = table.left, table.right
-    weight, bias = table.weight.to(left.dtype), table.bias.to(left.dtype)
-    none = torch.zeros(0, dtype=torch.long, device=left.device)
-    found = [Cells(*[none] * 5, torch.zeros(0, device=left.device))]
-    screen = Screen(weight, bias) if table.rectified and not table.upper and available() else None
-    for block in table.walk:
-        s = block.sentence
-        a, b = left[s, block.top : block.bottom], right[s, block.first : block.stop]
-        row, column = block.indices(left.device)
-        if screen is None:
-            x = block.join(table.features, a, b)
-        else:
-            kept = screen.pairs(a, b)
-            row, column = row[kept], column[kept]
-            x = table.features(left[s, row], right[s, column])
-        for chunk in column_chunks(block, *bias.shape):
-            z = chunk_logits(x, weight[:, chunk], bias[:, chunk])
-            relation, pair = torch.nonzero(z[1:].amax(dim=0) > z[0], as_tuple=True)
-            scores, class_ = z[:, relation, pair].softmax(dim=0).max(dim=0)
-            part = Cells(
-                torch.full_like(pair, s),
-                row[pair],
-                column[pair],
-                relation + chunk.start,
-                class_,
-                scores,
-            )
-            found.append(most_certain(part))
-    return most_certain(join_cells(found))
+class _Maxima(torch.autograd.Function):
+    """Maxima of rows and columns; their positions alone are kept for the backward pass.
 
-
-# On a GPU, the whole batch
-
-
-class Pairs:
-    """The pairs of a padded batch: all, or those with row <= column.
-
-    Args:
-        mask: [B, L] bool, the tokens that take part.
-        upper: keep the upper triangle alone.
+    Without ``with_positions`` there is no backward pass, and maxima take half the time.
     """
 
-    def __init__(self, mask: Tensor, *, upper: bool = False):
-        self.mask, self.upper = mask, upper
-        self.batch, self.length = mask.shape
-        self.count = number_of_pairs(self.length, upper)  # P, of a sentence
-        if upper:
-            self.row, self.column = torch.triu_indices(self.length, self.length, device=mask.device)
-
-    def valid(self, sentences: slice, dtype: torch.dtype) -> Tensor:
-        """[s * P], 1 for pairs of tokens that take part, 0 for others."""
-        mask = self.mask[sentences]
-        both = (
-            mask[:, self.row] & mask[:, self.column]
-            if self.upper
-            else mask[:, :, None] & mask[:, None]
+    @staticmethod
+    def forward(ctx, left, right, weight, table, pooled, with_positions):
+        shape = *left.shape[:2], len(weight)
+        rows, columns = (left.new_full(shape, -torch.inf) for _ in range(2))
+        row_at, column_at = (
+            torch.zeros(shape, dtype=torch.int16, device=left.device) for _ in range(2)
         )
-        return both.flatten().to(dtype)
+        ctx.blocks = list(table.blocks(1, len(weight)))
+        for block, chunks in ctx.blocks:
+            x = block.join(table.features, *block.parts(left, right))
+            hidden = ~pooled[block.sentences]
+            hidden_rows = hidden[:, block.rows, None, None]
+            hidden_columns = hidden[:, None, block.columns, None]
+            for chunk in chunks:
+                z = (x @ weight[chunk].T).unflatten(0, (-1, block.height, block.width))
+                of_rows = block.sentences, block.rows, chunk
+                place = block.sentences, block.columns, chunk
+                if not with_positions:
+                    rows[of_rows] = z.masked_fill(hidden_columns, -torch.inf).amax(dim=2)
+                    best = z.masked_fill_(hidden_rows, -torch.inf).amax(dim=1)
+                    columns[place] = torch.maximum(columns[place], best)
+                    continue
+                best, at = z.masked_fill(hidden_columns, -torch.inf).max(dim=2)
+                rows[of_rows], row_at[of_rows] = best, at.short()
+                best, at = z.masked_fill_(hidden_rows, -torch.inf).max(dim=1)
+                better = ~(best <= columns[place])  # true for a value that is no number, too
+                columns[place] = torch.where(better, best, columns[place])
+                at = (at + (block.rows.start - block.columns.start)).short()
+                column_at[place] = torch.where(better, at, column_at[place])
+        ctx.table = table
+        ctx.save_for_backward(left, right, weight, row_at, column_at)
+        return rows, columns
 
-    @property
-    def pairs(self) -> Tensor:
-        """Number of valid pairs in the batch, a scalar of at least 1."""
-        tokens = self.mask.sum(dim=1)
-        each = tokens * (tokens + 1) // 2 if self.upper else tokens**2
-        return each.sum().clamp(min=1)
-
-    def join(
-        self, features: Features, left: Tensor, right: Tensor
-    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """Return features [s * P, D] of pairs of left and right [s, L, D], and their sources."""
-        if self.upper:
-            parts = left[:, self.row].detach(), right[:, self.column].detach()
-        else:
-            parts = left[:, :, None].detach(), right[:, None].detach()
-        for part in parts:
-            part.requires_grad_(torch.is_grad_enabled())
-        return features(*parts).flatten(0, -2), parts
-
-    def gather(self, left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
-        """Sum gradients of the sources of :meth:`join` into those of left and right, [s, L, D].
-
-        Sums of a zero-filled square have a fixed order, those of a scatter have not.
-        """
-        if not self.upper:
-            return left[:, :, 0], right[:, 0]
-        position = self.row * self.length + self.column
-        squares = (
-            part.new_zeros(len(part), self.length**2, part.shape[-1]).index_copy_(1, position, part)
-            for part in (left, right)
-        )
-        left, right = (square.unflatten(1, (self.length, self.length)) for square in squares)
-        return left.sum(dim=2), right.sum(dim=1)
-
-    def blocks(self, classes: int, columns: int) -> tuple[list[slice], list[slice]]:
-        """Blocks of sentences and blocks of columns, so that no block has more logits than fit."""
-        most = max(1, cells_at_once(self.mask.device) // (self.count * classes))
-        chunks = list(slices(columns, most))
-        return list(slices(self.batch, most // chunks[0].stop)), chunks
-
-
-def whole_tiles(weight: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
-    """Add columns of zeros, whose classes are equally likely, up to whole tiles of matrix units."""
-    extra = -weight.shape[1] % TILE
-    return (F.pad(weight, (0, 0, 0, extra)), F.pad(bias, (0, extra))) if extra else (weight, bias)
-
-
-def _padded_loss(table: Table, cells: Tensor, scale: Tensor | None) -> Made:
-    left, right, features, pairs = table.left, table.right, table.features, table.walk
-    own = table.weight.shape[1]
-    weight, bias = whole_tiles(table.weight, table.bias)
-    classes, columns, _ = weight.shape
-    if columns > own:
-        scale = F.pad(bias.new_ones(own) if scale is None else scale, (0, columns - own))
-    dtype, precise = left.dtype, raise_precision(left[:0]).dtype
-    weight_, bias_ = weight.to(dtype), bias.to(dtype)
-    factors = bias.new_ones(columns, dtype=precise) if scale is None else scale.to(precise)
-    sentences, chunks = pairs.blocks(classes, columns)
-    sums, positive, grads = [[] for _ in chunks], [], []
-    d_weight, d_bias = (torch.zeros_like(each, dtype=precise) for each in (weight, bias))
-    for block in sentences:
-        with torch.enable_grad():
-            graph, parts = pairs.join(features, left[block], right[block])  # [N, D], N = s * P
-        mask = pairs.valid(block, precise)
-        x = graph.detach()
-        seen, dx = x * mask.to(dtype)[:, None], None
-        for number, chunk in enumerate(chunks):
-            w = weight_[:, chunk].flatten(0, 1)  # [C * g, D]
-            z = raise_precision(torch.addmm(bias_[:, chunk].flatten(), x, w.T))
-            logs = z.view(len(x), classes, -1).log_softmax(dim=1)  # [N, C, g]
-            sums[number].append(-(mask @ logs[:, 0]))
-            none, gold, column, weigh = _in_chunk(
-                cells, precise, block, chunk, pairs.count, logs.shape
-            )
-            flat = logs.view(-1)
-            more = (flat[none] - flat[gold]) * weigh
-            positive.append((more, column))
-            grad = logs.exp_()  # softmax minus labels
-            grad[:, 0] -= 1
-            flat.index_add_(0, torch.cat([none, gold]), torch.cat([weigh, -weigh]))
-            d_bias[:, chunk] += (mask @ grad.view(len(x), -1)).view(classes, -1)
-            grad = grad.view(len(x), -1).to(dtype)
-            d_weight[:, chunk] += (grad.T @ seen).view(classes, -1, x.shape[1])
-            by_column = (
-                w if scale is None else w * factors[chunk].to(dtype).repeat(classes)[:, None]
-            )
-            dx = grad @ by_column if dx is None else dx.addmm_(grad, by_column)
-        dx = dx * mask.to(dtype)[:, None]
-        grads.append(pairs.gather(*torch.autograd.grad(graph, parts, dx.view(graph.shape))))
-    total = joined([torch.stack(each).sum(dim=0) for each in sums])  # [G]
-    more, column = (joined(each) for each in zip(*positive, strict=True))
-    d_left, d_right = (joined(each) for each in zip(*grads, strict=True))
-    if scale is not None:
-        d_weight, d_bias = d_weight * factors[:, None], d_bias * factors
-    loss, losses = total @ factors + more @ factors[column], total.index_add(0, column, more)
-    return loss, losses[:own], (d_left, d_right, d_weight[:, :own], d_bias[:, :own])
-
-
-def _in_chunk(
-    cells: Tensor, dtype: torch.dtype, block: slice, chunk: slice, count: int, shape: Sequence[int]
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return positions of gold cells in a block's logits [N, C, g], and their weights.
-
-    Positions are those of class 0, of their class, and the column.
-
-    Cells of other blocks, and padding, are the class 0 of some cell, with weight 0.
-    """
-    *_, column, class_, pair = cells.unbind(1)
-    pair, at = pair - block.start * count, column - chunk.start
-    here = (pair >= 0) & (pair < shape[0]) & (at >= 0) & (at < shape[2])
-    class_ = class_ * here
-    pair, at = pair.clamp(0, shape[0] - 1), at.clamp(0, shape[2] - 1)
-    none = pair * (shape[1] * shape[2]) + at
-    return none, none + class_ * shape[2], column, (class_ > 0).to(dtype)
-
-
-def _padded_cells(table: Table) -> Cells:
-    """On the host; waits for the device twice a block, whatever it holds."""
-    left, right, features, pairs = table.left, table.right, table.features, table.walk
-    weight, bias = whole_tiles(table.weight.to(left.dtype), table.bias.to(left.dtype))
-    classes, columns, _ = weight.shape
-    sentences, chunks = pairs.blocks(classes, columns)
-    found = []
-    for block in sentences:
-        x, _ = pairs.join(features, left[block], right[block])
-        mask = pairs.valid(block, torch.bool)
-        for chunk in chunks:
-            z = torch.addmm(bias[:, chunk].flatten(), x, weight[:, chunk].flatten(0, 1).T)
-            z = z.view(len(x), classes, -1)  # [N, C, g]
-            positive = (z[:, 1:].amax(dim=1) > z[:, 0]) & mask[:, None]
-            by_sentence = positive.view(-1, pairs.count * z.shape[2])
-            if int(by_sentence.sum(dim=1).max()) > MOST_CELLS:
-                scores = raise_precision(z).softmax(dim=1).amax(dim=1).masked_fill(~positive, 0)
-                best = scores.view(by_sentence.shape).topk(MOST_CELLS)
-                positive = torch.zeros_like(by_sentence).scatter_(1, best.indices, best.values > 0)
-            pair, column = torch.nonzero(positive.view(len(x), -1), as_tuple=True)
-            scores, class_ = raise_precision(z[pair, :, column]).softmax(dim=1).max(dim=1)
-            position = pair + block.start * pairs.count
-            found.append((torch.stack([position, column + chunk.start, class_]), scores))
-    numbers, scores = (joined(each, dim=-1).cpu() for each in zip(*found, strict=True))
-    position, column, class_ = numbers
-    sentence, position = position // pairs.count, position % pairs.count
-    if pairs.upper:
-        row, at = torch.triu_indices(pairs.length, pairs.length)[:, position]
-    else:
-        row, at = position // pairs.length, position % pairs.length
-    return most_certain(Cells(sentence, row, at, column, class_, scores))
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, d_rows, d_columns):
+        left, right, weight, row_at, column_at = ctx.saved_tensors
+        d_left, d_right = torch.zeros_like(left), torch.zeros_like(right)
+        d_weight = torch.zeros_like(weight, dtype=raise_precision(weight[:0]).dtype)
+        for block, chunks in ctx.blocks:
+            with torch.enable_grad():
+                parts = [each.detach().requires_grad_() for each in block.parts(left, right)]
+                graph = block.join(ctx.table.features, *parts)
+            x, dx = graph.detach(), None
+            above = block.rows.start - block.columns.start
+            for chunk in chunks:
+                # gradients lie at the maxima alone; no two rows, and no two columns, meet
+                dz = x.new_zeros(len(parts[0]), block.height, block.width, chunk.stop - chunk.start)
+                place = block.sentences, block.rows, chunk
+                at, values = row_at[place].long(), d_rows[place]
+                dz.scatter_(2, at.unsqueeze(2), values.unsqueeze(2))
+                place = block.sentences, block.columns, chunk
+                at = column_at[place].long() - above
+                values = d_columns[place] * ((at >= 0) & (at < block.height))
+                at = at.clamp(0, block.height - 1)
+                dz.scatter_add_(1, at.unsqueeze(1), values.unsqueeze(1))
+                dz = dz.flatten(0, 2)
+                d_weight[chunk] += dz.T @ x
+                dx = dz @ weight[chunk] if dx is None else dx.addmm_(dz, weight[chunk])
+            d_block_rows, d_block_columns = torch.autograd.grad(graph, parts, dx)
+            d_left[block.sentences, block.rows] += d_block_rows
+            d_right[block.sentences, block.columns] += d_block_columns
+        return d_left, d_right, d_weight.to(weight.dtype), None, None, None

@@ -68,8 +68,8 @@ class TPLinker(Extractor):
             self.loss_weights() if entity_weight is None else (entity_weight, link_weight)
         )
         scale = raise_precision(hidden.new_ones(2 * relations + 1))
-        scale[:-1].mul_(links / (relations * pairs))
-        scale[-1].mul_(entity / pairs)
+        scale[:-1].mul_(links).div_(relations * pairs)
+        scale[-1].mul_(entity).div_(pairs)
         loss, sums = table.loss(cells, scale)
         head, tail = (sums[:-1].view(2, relations).sum(dim=1) / (relations * pairs)).unbind()
         return ExtractorOutput(
@@ -78,18 +78,15 @@ class TPLinker(Extractor):
 
     @classmethod
     def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
-        """Return links and entities of gold triples as ``cells`` [n, 6].
+        """Return links and entities of gold triples as ``cells`` [n, 5].
 
         See :func:`tables.gold_cells`.
         """
         shape, relations = batch.shape, len(config.relations)
         if config.padded_cells:
             shape = replace(shape, length=max(shape.length, config.max_length))
-        return {
-            "cells": gold_cells(
-                targets(batch.triples, relations), shape, 2 * relations + 1, upper=True
-            )
-        }
+        cells = targets(batch.triples, relations)
+        return {"cells": gold_cells(cells, shape, 2 * relations + 1)}
 
     @classmethod
     def contradictory(cls, config: ExtractorConfig, rows: np.ndarray) -> np.ndarray:
