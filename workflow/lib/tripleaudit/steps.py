@@ -114,7 +114,8 @@ def add_step(parser: argparse.ArgumentParser, reference: str) -> None:
 
 def _parameters(annotation: Any) -> Mapping[str, inspect.Parameter]:
     """Return the parameters of a function or a dataclass, nothing for any other type."""
-    if inspect.isfunction(annotation) or dataclasses.is_dataclass(annotation):
+    is_dataclass = isinstance(annotation, type) and dataclasses.is_dataclass(annotation)
+    if inspect.isfunction(annotation) or is_dataclass:
         return inspect.signature(annotation).parameters
     return {}
 
