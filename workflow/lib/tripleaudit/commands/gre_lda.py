@@ -29,14 +29,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="documents between two updates of the topics (default: 2000, as published)",
     )
     parser.add_argument(
-        "--evaluated", nargs="*", metavar="FILE", default=[], help="texts that will be scored"
+        "--evaluated",
+        nargs="*",
+        metavar="FILE",
+        default=[],
+        help="texts that will be scored; training texts among them are moved together, and no text is added",
     )
     parser.add_argument(
         "--evaluated-after",
         type=SHARE,
         default=0.0,
         metavar="SHARE",
-        help="where those stand: behind this share of the other texts (default: 0)",
+        help="with --evaluated: the share of the other training texts that come first (default: 0)",
     )
     parser.add_argument("--out", required=True, metavar="DIR", help="folder of the model")
     add_force(parser)
@@ -51,6 +55,7 @@ def run(args: argparse.Namespace) -> int:
     check_folder(args.out, args.force, own=("lda.json",))
     texts = [text for path in args.text for text in read_texts(path)]
     if args.evaluated:
+        # the order of the training texts affects the scores of those in the first update
         texts = arranged(
             texts,
             [text for path in args.evaluated for text in read_texts(path)],

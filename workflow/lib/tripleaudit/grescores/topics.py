@@ -178,8 +178,9 @@ def train_topics(
 
 
 def arranged(texts: Sequence[str], evaluated: Iterable[str], after: float) -> list[str]:
-    """Return training texts with the evaluated ones behind a share of the others, in order.
+    """Return training texts with the evaluated ones moved behind a share of the others.
 
+    Each of the two groups keeps its order; evaluated texts that are no training texts are ignored.
     A text of the first update is remembered: for published outputs of NYT10m, TS is 9 to 10 points
     higher if the evaluated texts come first, so stand-in texts must have them where the original
     texts had them.

@@ -57,8 +57,11 @@ class Corpora:
         if section.files is None:
             entry = registry.corpora().get(section.registry or name)
             sizes = dict(entry.sizes) if entry is not None else sizes
-        limits = {split: limit for split, limit in section.limit or () if limit is not None}
-        return {split: min(size, limits.get(split, size)) for split, size in sizes.items()}
+        limited: dict[str, int] = {}
+        for split, size in sizes.items():
+            limit = getattr(section.limit, split, None)
+            limited[split] = size if limit is None else min(size, limit)
+        return limited
 
     def registered(self, corpus: str) -> registry.RegisteredCorpus | None:
         """Return the registered corpus behind a corpus of the study; None for own files."""
@@ -82,7 +85,11 @@ class Corpora:
         ]
 
     def counts(self) -> list[str]:
-        """Return the reports on reading: all splits of trainable corpora, else the test set."""
+        """Return the files of the reports on reading the corpora.
+
+        A corpus for training has a report for each split, a corpus without training data has one
+        for its test set.
+        """
         report = self.paths.results.sentence_counts
         reports: list[str] = []
         for name, section in self.sections.items():
@@ -93,7 +100,7 @@ class Corpora:
         return reports
 
     def files_of_split(self, corpus: str, split: str, protocol: str = "original") -> list[str]:
-        """Return the files of a split as the study names them: own paths, or names of raw files.
+        """Return the files of a split: paths of the user's files, or names of raw files.
 
         Args:
             protocol: whose published set the split is; ``original`` for the corpus itself.
@@ -116,7 +123,8 @@ class Corpora:
             wildcards.corpus, wildcards.split, wildcards.get("protocol", "original")
         )
         if self.registered(wildcards.corpus) is None:
-            return with_contents(split_of(shipped(path))[0] for path in files)
+            data_sets = [split_of(shipped(path))[0] for path in files]
+            return with_contents(data_sets)
         return [f"{self.paths.raw}/{name}" for name in files]
 
     def data_set(self, folder: str) -> list[str]:
@@ -126,7 +134,7 @@ class Corpora:
         return options_of({"data-set": corpus.hub, "subset": corpus.hub_subset})
 
     def formats(self, corpus: str, split: str) -> list[str]:
-        """Return the formats of the study's own files of a split; none if a file is missing."""
+        """Return the formats of the user's files of a split; none if a file is missing."""
         section = self.sections[corpus]
         if section.files is None:
             return []
@@ -143,25 +151,29 @@ class Corpora:
             wildcards.corpus, wildcards.split, wildcards.get("protocol", "original")
         )
         if self.registered(wildcards.corpus) is not None:
-            return options_of({"raw-root": input[0].removesuffix(files[0]).rstrip("/") or "."})
+            # the input is the folder of raw files, followed by the name of the raw file
+            raw_folder = input[0].removesuffix(files[0]).rstrip("/")
+            return options_of({"raw-root": raw_folder or "."})
         sources = []
-        for path, file in zip(
-            input, files, strict=False
-        ):  # contents of folders follow in the input
-            split_name = split_of(shipped(file))[1]
+        # the input has the files in this order, followed by the contents of folders
+        for path, file in zip(input, files, strict=False):
+            # of folder#split, only the folder is in the input
+            _, split_name = split_of(shipped(file))
             sources.append(f"{path}#{split_name}" if split_name else path)
         return options_of({"source": sources})
 
     def prepare_options(self, wildcards: Any) -> list[str]:
         """Return the options of ``tripleaudit prepare`` that affect the content of a split.
 
-        A published test set is read completely, except that variants of test sentences are limited
-        as the test set is.
+        The limit of the study does not apply to a published test set, which is read completely. A
+        published set of variants of the test sentences has several files; the limit applies to
+        each of them.
         """
         corpus, split = wildcards.corpus, wildcards.split
         protocol = wildcards.get("protocol", "original")
         section = self.sections[corpus]
         published = self.protocols.published(corpus, protocol)
+        is_published_test = published is not None and split == "test"
         options: dict[str, Any] = {"occurrence": section.occurrence}
         if section.files is None:
             options["corpus"] = published.name if published else section.registry or corpus
@@ -172,12 +184,15 @@ class Corpora:
             options["encoding"] = section.encoding
             options["column"] = [f"{role}={column}" for role, column in columns.items()]
             if section.files.valid is None and split != "test":
-                options |= {"divide": "train=9,valid=1", "part": split}
+                # without a validation file, a tenth of the training file is the validation set
+                options["divide"] = "train=9,valid=1"
+                options["part"] = split
         options["uncased"] = section.uncased
         options["only-relation"] = section.only_relations
+        # a relation that is missing from the training split is an error, from others it is not
         options["some-absent"] = bool(section.only_relations) and split != "train"
         limit = getattr(section.limit, split, None)
-        if published is None or split != "test":
+        if not is_published_test:
             options["limit"] = limit
         elif protocol in self.protocols.tests_only:
             options["limit-each"] = limit

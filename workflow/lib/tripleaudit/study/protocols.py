@@ -1,4 +1,9 @@
-"""Protocols of a study: their options, and the training and test sets that they make."""
+"""Protocols of a study: their options, and the training and test sets that they make.
+
+A set has a cardinality setting: ``nz`` has only sentences with triples, ``wz`` also sentences with
+zero triples. A training set is named ``protocol-setting``, such as ``original-nz``. The methods that
+take ``wildcards`` are input and parameter functions of rules.
+"""
 
 import functools
 import json
@@ -14,7 +19,7 @@ from tripleaudit.study.config.study import StudyConfig
 from tripleaudit.study.paths import StudyPaths
 
 KEYS_OF_OTHER_RULES = ("train", "select_on", "masked_lm", "vectors", "mlm_steps", "descriptions")
-"""Options of a protocol that do not affect its sets, or that are input files."""
+"""Options of a protocol that do not affect its sets, or that are input files of its rule."""
 
 
 class Protocols:
@@ -38,24 +43,34 @@ class Protocols:
         self.names, self.settings = list(names), list(settings)
 
     def in_files(self, corpus: str, protocol: str) -> bool:
-        """Return whether the study's own files of a corpus include the test set of a protocol."""
+        """Return whether the user's files of a corpus include the test set of a protocol."""
         files = self.config.corpora[corpus].files
         return protocol == "augmented" and files is not None and files.augmented is not None
 
     def origin(self, corpus: str, protocol: str) -> str | None:
-        """Return ``published`` or ``files`` for ready-made sets of a protocol, else None."""
+        """Return where ready-made sets of a protocol come from; None if the study builds them.
+
+        Returns:
+            ``files`` for a test set among the user's files, ``published`` for published sets.
+        """
         if self.in_files(corpus, protocol):
             return "files"
         return "published" if self.published(corpus, protocol) else None
 
     def published(self, corpus: str, protocol: str) -> registry.RegisteredCorpus | None:
-        """Return the registered corpus with a protocol's published sets; None without such."""
+        """Return the registered corpus that holds the published sets of a protocol.
+
+        Returns:
+            None if the study builds the sets, or none are published for this corpus.
+        """
         section = self.config.corpora[corpus]
-        if self.options(protocol).get("source", "made") == "made" or section.files is not None:
+        source = self.options(protocol).get("source", "made")
+        if source == "made" or section.files is not None:
             return None
         entry = registry.corpora().get(section.registry or corpus)
-        name = entry.published.get(protocol) if entry is not None else None
-        return None if name is None else registry.corpus(name)
+        if entry is None or entry.published.get(protocol) is None:
+            return None
+        return registry.corpus(entry.published[protocol])
 
     def gives_schema(self, protocol: str) -> bool:
         """Return whether systems receive the relations of a protocol's test set.
@@ -65,9 +80,13 @@ class Protocols:
         return spec_of(protocol).gives_schema
 
     def described(self, corpus: str, protocol: str = "original") -> dict[str, str]:
-        """Return relation -> description for systems under a protocol; empty without a corpus."""
-        described = corpus and self.options(protocol).get("descriptions", True)
-        return dict(self.config.corpora[corpus].relations) if described else {}
+        """Return relation -> description that systems receive under a protocol.
+
+        Empty without a corpus, and for protocols that withhold the descriptions.
+        """
+        if not corpus or not self.options(protocol).get("descriptions", True):
+            return {}
+        return dict(self.config.corpora[corpus].relations)
 
     def testset_gives_schema(self, trainset: str, testset: str = "test") -> bool:
         """Return whether a run on a training set is given the relations of a test set."""
@@ -92,20 +111,20 @@ class Protocols:
 
     def protocol_json(self, wildcards: Any) -> str:
         """Return the options that affect the sets of a protocol of a corpus, as canonical JSON."""
-        name = wildcards.get("protocol", "augmented")
-        if source := self.origin(wildcards.corpus, name):
-            return json.dumps({"source": source})
-        options = {
-            key: value
-            for key, value in self.options(name).items()
-            if key not in KEYS_OF_OTHER_RULES
-        }
-        if "options" in options:
-            options["options"] = {
-                key: value for key, value in options["options"].items() if value is not None
-            }
+        # the rule for augmented test sets has no wildcard for the protocol
+        protocol = wildcards.get("protocol", "augmented")
+        origin = self.origin(wildcards.corpus, protocol)
+        if origin:
+            return json.dumps({"source": origin})
+        options = self.options(protocol)
         if options.pop("source", "made") == "published":
-            options = {"source": "published"}
+            # no sets are published for this corpus; the checks of the configuration report it
+            return json.dumps({"source": "published"})
+        for key in KEYS_OF_OTHER_RULES:
+            options.pop(key, None)
+        if "options" in options:
+            nested = options["options"].items()
+            options["options"] = {key: value for key, value in nested if value is not None}
         return json.dumps(options, sort_keys=True)
 
     def masked_lm_options(self, layers: int | None) -> list[str]:
@@ -114,9 +133,10 @@ class Protocols:
         return options_of({"steps": options.mlm_steps, "seed": options.seed, "layers": layers})
 
     def augmentation_models(self, wildcards: Any) -> dict[str, str]:
-        """Return the files of the masked language model, the encoder for vectors, and own vectors.
+        """Return the model files for augmented test sets; ready-made sets need none.
 
-        Published sets need none of them.
+        They are the masked language model, the encoder that word vectors are derived from, and the
+        user's word vectors if there are any.
         """
         if self.origin(wildcards.corpus, "augmented"):
             return {}
@@ -134,17 +154,18 @@ class Protocols:
 
     @staticmethod
     def augmentation_options(wildcards: Any, input: Any) -> list[str]:
-        """Return the options of ``tripleaudit build-protocol`` for the augmentation models."""
+        """Return the options of ``tripleaudit build-protocol`` for :meth:`augmentation_models`."""
         files = dict(input.items())
         options: dict[str, Any] = {}
-        for option, name in (("masked-lm", "masked_lm"), ("encoder", "encoder")):
-            if files.get(name):
-                options[option] = Path(files[name]).parent
+        if files.get("masked_lm"):
+            options["masked-lm"] = Path(files["masked_lm"]).parent
+        if files.get("encoder"):
+            options["encoder"] = Path(files["encoder"]).parent
         options["vectors"] = files.get("vectors")
         return options_of(options)
 
     def trained_on(self, protocol: str) -> str:
-        """Return the protocol whose training set a test set is measured against."""
+        """Return the protocol of the training set that belongs to a protocol's test set."""
         return "original" if protocol in self.tests_only else protocol
 
     @property
@@ -188,62 +209,74 @@ class Protocols:
         )
 
     def protocol_inputs(self, wildcards: Any) -> dict[str, str]:
-        """Return the original nz splits that a protocol changes, or its published sets."""
-        corpus, protocol = wildcards.corpus, wildcards.get("protocol", "augmented")
+        """Return the splits that a protocol is built from: the original nz ones, or ready-made ones.
+
+        A ready-made test set without a training set goes with the original splits, and the original
+        test set is then the input ``original``.
+        """
+        corpus = wildcards.corpus
+        # the rule for augmented test sets has no wildcard for the protocol
+        protocol = wildcards.get("protocol", "augmented")
         splits = ["train", "valid", "test"]
         files = {split: self.set_file(corpus, "original", "nz", split) for split in splits}
         if not self.origin(corpus, protocol):
             return files
+        ready_made = splits
         if protocol in self.tests_only:
             files["original"] = files["test"]
-            splits = ["test"]
-        for split in splits:
+            ready_made = ["test"]
+        for split in ready_made:
             files[split] = self.paths.results.published_sentences.format(
                 corpus=corpus, protocol=protocol, split=split
             )
         return files
 
     def trainset_files(self, wildcards: Any) -> dict[str, str]:
-        """Return training and validation set of a run, and the encoder.
-
-        A sifted run may choose its epoch on its test set, as the paper did.
-        """
+        """Return the training set, the validation set and the encoder of a training."""
         protocol, setting = wildcards.trainset.rsplit("-", 1)
-        select_on = self.options(protocol).get("select_on", "valid")
         return {
             "train": self.set_file(wildcards.corpus, protocol, setting, "train"),
-            "valid": self.set_file(wildcards.corpus, protocol, setting, select_on),
+            "valid": self.validation_file(wildcards),
             "encoder": self.encoder_file(wildcards),
         }
 
     def validation_file(self, wildcards: Any) -> str:
-        """Return the set that a training chooses its epoch on."""
-        protocol, setting = wildcards.trainset.rsplit("-", 1)
-        select_on = self.options(protocol).get("select_on", "valid")
-        return self.set_file(wildcards.corpus, protocol, setting, select_on)
+        """Return the set that a training chooses its epoch on.
+
+        It may be the test set for a sifted training set (option ``select_on``), as in the paper.
+        """
+        return self._validation_file(wildcards.corpus, wildcards.trainset)
+
+    def _validation_file(self, corpus: str, trainset: str) -> str:
+        protocol, setting = trainset.rsplit("-", 1)
+        split = self.options(protocol).get("select_on", "valid")
+        return self.set_file(corpus, protocol, setting, split)
 
     def doubled_sets(self, wildcards: Any) -> list[str]:
-        """Return the sets that a training of twice the epochs predicts."""
+        """Return the validation and test sets that a training of twice the epochs predicts."""
         # the rule for the original nz training alone has no wildcard for the training set
-        protocol, setting = wildcards.get("trainset", "original-nz").rsplit("-", 1)
-        select_on = self.options(protocol).get("select_on", "valid")
-        valid = self.set_file(wildcards.corpus, protocol, setting, select_on)
-        if (protocol, setting) == ("original", "nz"):
+        trainset = wildcards.get("trainset", "original-nz")
+        valid = self._validation_file(wildcards.corpus, trainset)
+        if trainset == "original-nz":
             return [valid, *self.testset_files(wildcards)]
         return [valid, self.testset_file(wildcards)]
 
+    @property
+    def largest_setting(self) -> str:
+        """``wz`` if the study has it, else ``nz``; a wz set includes the sentences of the nz set."""
+        return self.settings[-1]
+
     def testset_file(self, wildcards: Any) -> str:
-        """Return the test set of a training's own protocol, as large as the study scores it."""
+        """Return the test set of a training's own protocol, in the largest setting that it has."""
         protocol = wildcards.trainset.rpartition("-")[0]
-        setting = self.settings[-1] if protocol == "original" else "nz"
+        setting = self.largest_setting if protocol == "original" else "nz"
         return self.set_file(wildcards.corpus, protocol, setting, "test")
 
     def testset_files(self, wildcards: Any) -> list[str]:
         """Return the test sets of an original nz training, also those without a training set."""
-        names = [("original", self.settings[-1]), *((name, "nz") for name in self.tests_only)]
-        return [
-            self.set_file(wildcards.corpus, protocol, chosen, "test") for protocol, chosen in names
-        ]
+        corpus = wildcards.corpus
+        original = self.set_file(corpus, "original", self.largest_setting, "test")
+        return [original, *(self.set_file(corpus, name, "nz", "test") for name in self.tests_only)]
 
     def baseline_inputs(self, wildcards: Any) -> dict[str, str]:
         """Return the training set and the test set of a baseline."""

@@ -18,7 +18,7 @@ from tripleaudit.study.corpora import formats_of
 from tripleaudit.study.language_models import LanguageModels
 from tripleaudit.study.paths import StudyPaths, with_contents
 from tripleaudit.study.protocols import Protocols
-from tripleaudit.systems.language_model import identity
+from tripleaudit.systems.language_model import identity as endpoint_identity
 from tripleaudit.systems.spec import SYSTEM_KINDS, SystemKind
 
 TRANSPORT_KEYS = (
@@ -78,14 +78,18 @@ class Systems:
         return value if isinstance(value, dict) else dict.fromkeys(self.corpora[:1], value)
 
     def formats(self, name: str) -> list[str]:
-        """Return the formats of stored outputs: all if unknown, none for rows with ids."""
+        """Return the corpus formats that the stored outputs of a system may be in.
+
+        All formats if a file does not exist yet or its format is unknown; none if all files have
+        triples by sentence id without texts, which no corpus reader reads.
+        """
         section = self.sections[name]
         files = []
         for by_protocol in self.stored(name).values():
             for paths in by_protocol.values():
                 files += [self.paths.file(path) for path in paths]
         if not section.format and not section.columns:
-            with contextlib.suppress(UserError):  # a file does not exist yet
+            with contextlib.suppress(UserError):  # a file cannot be read
                 if all(without_texts(path, ids=True) for path in files):
                     return []
         return formats_of(files, section.format or "auto", section.columns) or list(FORMATS)
@@ -165,13 +169,15 @@ class Systems:
         if kind.name == "endpoint":
             model = self.language_models.served(settings["endpoint"])
         files = [self.paths.file(path) for path in self.files(wildcards)]
+        files_in_folders = with_contents(files)[len(files) :]
+        programs = {*kind.files(settings), *(settings.get("files") or ())}
         return {
             "test": test,
             "train": train,
             "model": model,
             "files": files,
-            "contents": with_contents(files)[len(files) :],
-            "programs": sorted({*kind.files(settings), *(settings.get("files") or ())}),
+            "contents": files_in_folders,  # Snakemake notices their changes only as inputs
+            "programs": sorted(programs),
         }
 
     def gives_schema(self, wildcards: Any) -> bool:
@@ -188,14 +194,15 @@ class Systems:
         return self.stored(wildcards.extractor)[wildcards.corpus][protocol]
 
     def identity(self, corpus: str, name: str, trainset: str = "original-nz") -> dict[str, Any]:
-        """Return the settings that affect the answers of a system, besides texts and files."""
+        """Return the settings that affect the answers of a system, besides texts and files.
+
+        Snakemake queries a system again if they change.
+        """
         kind, settings = self.kinds[name], self.settings(name)
         ignored = {*TRANSPORT_KEYS, "predictions", "training"}  # stored files are inputs
         affecting = {key: value for key, value in settings.items() if key not in ignored}
         if kind.name == "endpoint":
-            settings.pop("predictions", None)
-            settings.pop("training", None)
-            affecting |= identity(self.language_models.section, settings)
+            affecting |= endpoint_identity(self.language_models.section, settings)
         is_closed = settings.get("setting") not in (None, "open")
         if kind.takes_schema and (settings["relations"] is True or is_closed):
             affecting["described"] = self.described(corpus, trainset)
@@ -206,16 +213,19 @@ class Systems:
         return self.protocols.described(corpus, trainset.rpartition("-")[0])
 
     def json(self, wildcards: Any, input: Any) -> str:
-        """Return the settings of a job as JSON; Snakemake does not compare them."""
+        """Return the settings of a system as JSON, with those that do not affect its answers.
+
+        Changes rerun no job: Snakemake does not compare parameters whose function takes ``input``.
+        """
         return json.dumps(self.settings(wildcards.extractor), sort_keys=True)
 
     def job_param(self, wildcards: Any, input: Any, threads: int) -> str:
-        """Return :meth:`job` of wildcards; Snakemake does not compare it, as it takes ``input``."""
+        """Return :meth:`job` of a rule's wildcards; like :meth:`json`, changes rerun no job."""
         trainset = wildcards.get("trainset", "original-nz")
         return self.job(wildcards.corpus, wildcards.extractor, threads, trainset)
 
     def job(self, corpus: str, name: str, threads: int, trainset: str = "original-nz") -> str:
-        """Return the further values that a job of a system needs, as JSON."""
+        """Return what a job of a system needs in addition to its settings, as JSON."""
         job: dict[str, Any] = {
             "threads": threads,
             "study": self.config.study,
