@@ -120,6 +120,7 @@ def test_a_profile_of_ones_own_may_have_an_equals_sign_in_its_name(started):
             ["--workflow-profile", "slurn"],
             "--workflow-profile slurn: no such profile, did you mean 'slurm'?",
         ),
+        (["--workflow-profile", "htcondor"], "htcondor: this profile was removed; a profile of"),
         (["--workflow-profile", "slurm"], "the executor slurm is not installed"),
         (["--workflow-profile=mine"], "pip install snakemake-executor-plugin-lsf"),
         (["--executor=slurm"], "pip install 'tripleaudit[cluster]'"),

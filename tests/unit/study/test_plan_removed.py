@@ -1,5 +1,6 @@
 """Keys and studies that earlier versions had: each is refused with one sentence that names the replacement."""
 
+import re
 from typing import Any
 
 import pytest
@@ -42,8 +43,14 @@ def test_removed_keys_of_one_study_are_all_named():
     assert len(removed) == 3
 
 
+def test_every_study_that_the_changelog_lists_as_removed_is_refused_with_its_replacement():
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (?:study|studies) (`[^|]*`) \|", changelog, re.M)
+    names = [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
+    assert sorted(names) == sorted(REMOVED_STUDIES)
+
+
 @pytest.mark.parametrize("name", REMOVED_STUDIES)
 def test_a_removed_study_is_refused_with_what_replaces_it(name):
     with pytest.raises(UserError, match=f"{name}: this study was removed; "):
         study_file(name)
-    assert name in (ROOT / "CHANGELOG.md").read_text("utf-8")

@@ -39,6 +39,7 @@ BUILT_IN_PLUGINS = {
     "executor": ("local", "dryrun", "touch"),
     "default-storage-provider": ("none",),
 }
+REMOVED_PROFILES = ("lsf", "sge", "htcondor", "generic", "kubernetes-s3")
 CLUSTER_PLUGINS = ("cluster_generic", "slurm", "s3")  # installed by the extra `cluster`
 
 
@@ -151,6 +152,11 @@ def _with_profiles(arguments: list[str]) -> list[str]:
         folders = [path for path in (shipped / value, PROJECT / value) if path.is_dir()]
         if folders:
             options[number] = str(folders[0])
+        elif option == "--workflow-profile" and value in REMOVED_PROFILES:
+            raise UserError(
+                f"{option} {value}: this profile was removed; a profile of your own names the executor "
+                "plugin of your scheduler (docs/howto/cluster.md)"
+            )
         elif option == "--workflow-profile":
             names = sorted(path.parent.name for path in shipped.glob("*/config.yaml"))
             raise UserError(f"{option} {value}: no such profile{hint(value, names)}")

@@ -23,6 +23,10 @@ REMOVED_STUDIES = {
     "learning-check": "write a study of your own",
     "unseen-relations": "write a study with the protocol unseen_relations",
     "instrument": "use resources/instrument/study.yaml",
+    "nyt24": "papers has this corpus",
+    "nyt24star": "papers has this corpus",
+    "nyt29star": "papers has this corpus",
+    "webnlg-gpu": "set encoder/model of webnlg to mpnet-base and its seeds to [1, 2]",
 }
 """What to use in place of the studies that earlier versions shipped."""
 
