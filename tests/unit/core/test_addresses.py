@@ -25,6 +25,9 @@ CLEAN = "https://host.example:8443/a/b?…#part"
         ),
         ("mail ada@host.example, what? a://b", "mail ada@host.example, what? a://b"),
         ("https://host/x?a=1\nhttps://u@host/y", "https://host/x?…\nhttps://host/y"),
+        ("http://u:pa/SECRET@host/x", "http://host/x"),
+        ("'http://u:it's@host/x'", "'http://host/x'"),
+        ("http://[::1]:80/a@b, 'http://h:80','c@d'", "http://[::1]:80/a@b, 'http://h:80','c@d'"),
     ],
 )
 def test_user_password_and_query_are_cleaned_out_of_texts(text, expected):

@@ -108,9 +108,14 @@ def test_a_file_that_is_gone_is_named(study):
 
 
 def test_checkpoints_and_files_outside_the_study_have_no_digests(study, tmp_path):
-    write_json(study / "models" / "checkpoints" / "state.json", {})
+    write_json(study / "models" / "tiny" / "seed1" / "checkpoints" / "state.json", {})
     write_json(tmp_path / "other.json", {})
     assert dict(outputs.verify(study)) == {}
+
+
+def test_files_of_a_corpus_with_the_name_checkpoints_have_digests(study):
+    write_json(study / "corpora" / "checkpoints" / "test.json", {})
+    assert dict(outputs.verify(study)) == {"corpora/checkpoints/test.json": "unchanged"}
 
 
 def test_models_can_be_read_by_colleagues(study, tmp_path):

@@ -209,6 +209,7 @@ def test_credentials_in_addresses_of_texts_and_models_are_refused_and_not_repeat
         ({"headers": {"x-team": "Basic HIDDEN"}}, "headers/x-team"),
         ({"query": {"api-key": "HIDDEN"}}, "query/api-key"),
         ({"extra": {"api_key": "HIDDEN"}}, "extra/api_key"),
+        ({"extra": {"API-Key": "HIDDEN"}}, "extra/API-Key"),
     ],
     ids=str,
 )

@@ -678,6 +678,12 @@ def test_an_address_that_cannot_be_one_is_refused(address):
     assert problem.startswith(f"address: {address!r}, expected one such as http://127.0.0.1")
 
 
+@pytest.mark.parametrize("password", ["pa/SECRET", "it's SECRET", "a#SECRET"])
+def test_a_password_in_an_address_that_cannot_be_one_is_not_repeated(password):
+    (problem,) = SYSTEM_KINDS["address"].problems({"address": f"http://ada:{password}@host:0/x"})
+    assert "SECRET" not in problem
+
+
 IDLE = """
 import os, subprocess, sys, time
 inner = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])

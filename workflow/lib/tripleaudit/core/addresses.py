@@ -15,7 +15,8 @@ SECRET_SCHEMES = ("basic ", "bearer ", "digest ", "negotiate ")
 FROM_ENVIRONMENT = "env:"
 _ADDRESS = re.compile(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://|\b(?:https?|ftp|gs|s3):/)"  # paths lose a slash
-    r"(?P<login>[^\s/?#'\"<>]*@)?"
+    r"(?P<login>[^\s/?#'\"<>]*@"
+    r"|[^\s/?#'\"<>:\[]+:(?!\d*(?:[/?#'\"<>\s]|$))\S*@)?"  # a password with slashes or quotes
     r"(?P<path>[^\s?#'\"<>]*)"
     r"(?P<query>\?[^\s#'\"<>]*)?"
 )

@@ -220,8 +220,10 @@ def _record_file(folder: Path, path: Path) -> Path | None:
         name = path.absolute().relative_to(folder.absolute())
     except ValueError:
         return None
-    hidden = any(part.startswith(".") or part == "checkpoints" for part in name.parts)
-    return None if hidden else folder / DIGESTS / f"{name}{SUFFIX}"
+    hidden = any(part.startswith(".") for part in name.parts)
+    if hidden or "checkpoints" in name.parts[2:]:  # a corpus may have this name, as second part
+        return None
+    return folder / DIGESTS / f"{name}{SUFFIX}"
 
 
 def _read_record(file: Path) -> Record | None:

@@ -39,7 +39,7 @@ LOCAL_DEFAULTS = {"timeout": 600, "concurrency": 1, "context": CONTEXT}
 TEMPLATE_TOKENS, MESSAGE_TOKENS = 64, 8
 """Most tokens that a chat template adds (role marks, a default system message), and per message."""
 
-SECRET_FIELDS = {"api_key", "apikey", "api-key", "key", "token", "access_token", "authorization"}
+SECRET_FIELDS = {"api_key", "apikey", "key", "token", "access_token", "authorization", "password"}
 """Fields of a request in which some servers take a key."""
 
 
@@ -194,8 +194,11 @@ class Endpoint(Section):
                 )
         for name in filter(is_secret_name, self.query):
             yield f"'query/{name}' must not hold a secret; send a header whose value is 'env:NAME'"
-        for name in filter(SECRET_FIELDS.__contains__, self.extra):
-            yield f"'extra/{name}' must not hold a secret; send a header whose value is 'env:NAME'"
+        for name in self.extra:
+            if name.lower().replace("-", "_") in SECRET_FIELDS:
+                yield (
+                    f"'extra/{name}' must not hold a secret; send a header whose value is 'env:NAME'"
+                )
         if self.extra.get("stream") or self.extra.get("n", 1) != 1:
             yield "'extra' must not request a stream or several answers"
 

@@ -44,7 +44,8 @@ def problems(settings: Mapping[str, Any]) -> Iterator[str]:
     """Yield ``key: sentence`` for an invalid address."""
     address = settings["address"]
     if not is_web_address(address):
-        yield f"address: {address!r}, expected one such as http://127.0.0.1:8000/extract"
+        given = "an invalid address" if "@" in address else repr(address)  # it may hold a password
+        yield f"address: {given}, expected one such as http://127.0.0.1:8000/extract"
     elif has_login_or_query(address):  # an address is written into logs and reports
         yield "address: must not hold credentials or a query; send a header whose value is 'env:NAME' instead"
     for name, value in (settings.get("headers") or {}).items():
