@@ -1,4 +1,5 @@
-# From predictions to one tidy scores file. Rows and their files are in study/runs.py.
+# From predictions to one tidy scores file. Rows and their files are in study/runs.py; functions that
+# several rules take their inputs and parameters from are in common.smk.
 RESAMPLING = ["--replicates", config["scoring"]["bootstrap"], "--seed", config["scoring"]["seed"]]
 UNIT = ["--unit", config["scoring"]["unit"]]
 GATE = ["--threshold", config["scoring"]["gate"]] if "gate" in config["scoring"] else []

@@ -1,4 +1,9 @@
-"""``tripleaudit validate``: report all problems of a study, or its contents if there are none."""
+"""``tripleaudit validate``: report all problems of a study, or its contents if there are none.
+
+Problems are found in two steps: ``Study.read`` refuses a configuration with all problems that
+``study/checks`` finds in it; ``study/own_files.py`` then checks the content of the user's corpora
+and stored predictions.
+"""
 
 import argparse
 from collections.abc import Iterator
@@ -37,7 +42,8 @@ def run(args: argparse.Namespace) -> int:
     study = Study.read(
         *map(study_file, args.files), raw_root=args.raw_root, downloads=args.downloads
     )
-    if problems := list(own_files.problems(study)):
+    problems = list(own_files.problems(study))
+    if problems:
         raise refused(problems)
     print("\n".join(summary(study)))
     return 0
@@ -45,9 +51,8 @@ def run(args: argparse.Namespace) -> int:
 
 def summary(study: "Study") -> Iterator[str]:
     """Yield a few lines about a study that can run."""
-    from tripleaudit.study import own_files
+    from tripleaudit.study import own_files, variables
     from tripleaudit.study.checks.corpora import notes_on_corpora
-    from tripleaudit.study.variables import to_set
     from tripleaudit.tables.spec import TABLES
 
     yield f"{study.name}: this study can run; results go to {study.paths.study}"
@@ -58,25 +63,26 @@ def summary(study: "Study") -> Iterator[str]:
         "classifiers": study.classifiers,
         "seeds": list(map(str, study.seeds)) if study.runs.extractors else [],
     }
-    yield from (f"{name}: {', '.join(names)}" for name, names in parts.items() if names)
+    for name, names in parts.items():
+        if names:
+            yield f"{name}: {', '.join(names)}"
     trained = len(study.runs.trained)
     if trained:
         yield f"{trained} trainings, {len(study.runs.score_files())} scores"
     if study.language_models.extractions:
         yield f"{len(study.language_models.extractions)} extractions by language models"
-    judged = sum(len(study.grescores.to_judge(dataset)) for dataset in study.grescores.datasets)
     if study.grescores.datasets:
+        judged = sum(len(study.grescores.to_judge(dataset)) for dataset in study.grescores.datasets)
         yield f"{len(study.grescores.datasets)} data sets with GREScores, {judged} systems judged"
     if study.needles.models:
         yield f"needles for {len(study.needles.files())} models"
     if study.collections:
         yield f"{len(list(study.collections))} text collections"
-    names = [name for name in TABLES if name in study.tables]
-    yield f"{len(names)} tables: {', '.join(names) or 'none'}"
+    tables = [name for name in TABLES if name in study.tables]
+    yield f"{len(tables)} tables: {', '.join(tables) or 'none'}"
     yield f"{len(study.report.plots)} plots: {', '.join(study.report.plots) or 'none'}"
-    if variables := to_set(study):
-        yield variables
-    yield from (
-        f"note: {note}"
-        for note in [*notes_on_corpora(study.data, study.paths), *own_files.notes(study)]
-    )
+    unset_variables = variables.to_set(study)
+    if unset_variables:
+        yield unset_variables
+    for note in [*notes_on_corpora(study.data, study.paths), *own_files.notes(study)]:
+        yield f"note: {note}"

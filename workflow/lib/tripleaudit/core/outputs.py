@@ -31,6 +31,11 @@ CLAIMS = ".claims"
 NOT_RESULTS = ("logs", "benchmarks", "tmp")
 """Folders of a study that Snakemake and running jobs fill."""
 OUTPUT_OPTIONS = ("answers", "factualness", "folder", "step", "number")
+"""Options besides ``--out...`` that tell the outputs of two jobs apart.
+
+The first three name output files or folders. The jobs of a collection share ``--out`` and differ in
+their step and the number of their part.
+"""
 
 _claims: dict[Path, str] = {}
 """Claims of this process: file -> content."""
@@ -198,13 +203,17 @@ def _sha256(path: Path) -> str:
 
 
 def _job_folder() -> Path | None:
+    """Return the folder of the study that this job belongs to; None outside the workflow."""
     folder = os.environ.get(VARIABLE)
     return Path(folder) if folder else None
 
 
 @cache
 def _study_folder(folder: Path) -> Path | None:
-    """Return the nearest folder above a file that keeps digests."""
+    """Return the nearest folder with digests, from a file's folder upwards.
+
+    A reader may open files of a finished study, so that the environment does not name the folder.
+    """
     absolute = folder.absolute()
     return next(
         (parent for parent in (absolute, *absolute.parents) if (parent / DIGESTS).is_dir()), None

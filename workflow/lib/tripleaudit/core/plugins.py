@@ -104,7 +104,7 @@ class Registry(Mapping[str, S], Generic[S]):
         return self._specs
 
     def add(self, spec: S, *, module: str = "", file: str = "", replace: bool = False) -> None:
-        """Register a spec.
+        """Register a spec; the same one from the same file again changes nothing.
 
         Args:
             spec: The spec.
@@ -216,7 +216,10 @@ def _add_extractor(plugin: str) -> None:
 
 
 def _add_specs(plugin: str, module: ModuleType, file: str) -> None:
-    """Register all specs of a module, or none if one is invalid."""
+    """Register all specs of a module, or none if one is invalid.
+
+    Specs that the module has read from a registry are left out: they are registered already.
+    """
     specs = [spec for spec in specs_in(module) if not spec.module and not spec.file]
     if not specs:
         kinds = ", ".join(registry.kind.__name__ for registry in registries())
@@ -261,7 +264,9 @@ def _is_path(plugin: str) -> bool:
 
 
 def _absolute(plugin: str) -> str:
+    """Return ``file.py`` or ``name=file.py:Class`` with an absolute path, and a name unchanged."""
     name, equals, reference = plugin.rpartition("=")
-    if not _is_path(reference.rpartition(":")[0] or reference):
+    file = reference.rpartition(":")[0] or reference
+    if not _is_path(file):
         return plugin
     return f"{name}{equals}{os.path.realpath(reference)}"

@@ -15,9 +15,16 @@ from tripleaudit.study.paths import StudyPaths, fill
 from tripleaudit.study.protocols import Protocols
 from tripleaudit.study.systems import Systems
 
+GATE_TRAINSET = "original-wz"
+"""Training set of classifiers: the original one with its sentences without triples."""
+
 
 class Collections:
     """The text collections of a study.
+
+    A collection is extracted by a trained extractor (of the study or in a folder) or by a system
+    without training; a trained classifier may be the gate before it. Methods with ``wildcards``
+    are functions of the rules in ``rules/collection.smk``.
 
     Args:
         config: the configuration of the study.
@@ -47,10 +54,8 @@ class Collections:
         Raises:
             UserError: an entry matches no file.
         """
-        files = self.section[name].files
-        return [
-            file.name for file in text_files([entry for entry in files if not is_remote(entry)])
-        ]
+        local = [entry for entry in self.section[name].files if not is_remote(entry)]
+        return [file.name for file in text_files(local)]
 
     def threads(self, wildcards: Any) -> int:
         """Return the threads of a collection's job: those of the workers, and its own."""
@@ -61,7 +66,7 @@ class Collections:
         return self[wildcards.collection].runtime
 
     def models(self, wildcards: Any) -> list[str]:
-        """Return the weights of the extractor and the classifier before it."""
+        """Return the files of :meth:`model` and the weights of the gate."""
         return self.model(wildcards.collection) + self.gate(wildcards.collection)
 
     def addresses(self, wildcards: Any) -> list[str]:
@@ -69,7 +74,7 @@ class Collections:
         return [entry for entry in self.section[wildcards.collection].files if is_remote(entry)]
 
     def extractor(self, name: str) -> str:
-        """Return the name of the extractor; empty for the folder of a model."""
+        """Return the name of the extractor or system; empty for the folder of a model."""
         model = self.section[name].extractor
         return "" if is_folder(model) else model
 
@@ -81,14 +86,15 @@ class Collections:
         section = self.section[name]
         if is_folder(section.extractor) or self.system(name):
             return None
-        return f"{self._corpus(section)}/{section.trainset}/{section.extractor}/{section.noise}/{self._seed(section)}"
+        trainset, extractor, noise = section.trainset, section.extractor, section.noise
+        return f"{self._corpus(section)}/{trainset}/{extractor}/{noise}/{self._seed(section)}"
 
     def gate_run(self, name: str) -> str | None:
-        """Return the path of the run whose classifier is the gate, None for a folder or no gate."""
+        """Return the path of the run whose classifier is the gate; None for a folder or no gate."""
         section = self.section[name]
         if section.gate is None or is_folder(section.gate):
             return None
-        return f"{self._corpus(section)}/original-wz/{section.gate}/none/{self._seed(section)}"
+        return f"{self._corpus(section)}/{GATE_TRAINSET}/{section.gate}/none/{self._seed(section)}"
 
     def system(self, name: str) -> str | None:
         """Return the system that extracts; None if a trained extractor does."""
@@ -99,44 +105,54 @@ class Collections:
         """Return the weights of the extractor, or the files that a system's answers depend on."""
         system = self.system(name)
         if system is not None:
-            return self._programs(system) + self._shown(name)
+            return self._programs(system) + self._training_sets(name)
         return [self._weights(self.model_run(name), self.section[name].extractor)]
 
     def _programs(self, system: str) -> list[str]:
+        """Return the programs and other files that a system's settings name."""
         settings = self.systems.settings(system)
         files = settings.get("files") or ()
         return sorted({*self.systems.kinds[system].files(settings), *files})
 
-    def _shown(self, name: str) -> list[str]:
-        """Return the training sentences whose relations a system is given."""
+    def _training_sets(self, name: str) -> list[str]:
+        """Return the training set whose relations a system is given; none without a corpus."""
         corpus = self._corpus(self.section[name])
         return [self.protocols.set_file(corpus, "original", "nz", "train")] if corpus else []
 
     def extractor_options(self, name: str, threads: int) -> list[str]:
-        """Return the options of ``tripleaudit collection run`` for the extractor or system."""
+        """Return the options of ``tripleaudit collection`` for the extractor or system.
+
+        In the JSON of a system, ``deciding`` are the settings that affect its answers, and ``job``
+        the values that its job needs besides its settings.
+        """
         system, systems = self.system(name), self.systems
         if system is None:
-            return ["--model", str(Path(self.model(name)[0]).parent)]
-        settings = {
+            weights = self.model(name)[0]
+            return ["--model", str(Path(weights).parent)]
+        corpus = self._corpus(self.section[name])
+        values = {
             "name": system,
             "kind": systems.kinds[system].name,
             "settings": systems.settings(system),
-            "deciding": systems.identity(self._corpus(self.section[name]), system),
-            "job": json.loads(systems.job(self._corpus(self.section[name]), system, threads)),
-            "train": next(iter(self._shown(name)), ""),
+            "deciding": systems.identity(corpus, system),
+            "job": json.loads(systems.job(corpus, system, threads)),
+            "train": next(iter(self._training_sets(name)), ""),
             "files": self._programs(system),
         }
-        return ["--system", json.dumps(settings, sort_keys=True)]
+        return ["--system", json.dumps(values, sort_keys=True)]
 
     def identity(self, wildcards: Any) -> dict[str, Any]:
-        """Return the settings that affect the answers of a collection's system, if it has one."""
+        """Return the settings that affect the answers of a collection's system, if it has one.
+
+        Snakemake compares them instead of :meth:`extractor_options`, which also hold others.
+        """
         system = self.system(wildcards.collection)
         if system is None:
             return {}
         return self.systems.identity(self._corpus(self.section[wildcards.collection]), system)
 
     def gate(self, name: str) -> list[str]:
-        """Return the weights of the classifier before it, if there is one."""
+        """Return the weights of the gate, if there is one."""
         gate = self.section[name].gate
         return [] if gate is None else [self._weights(self.gate_run(name), gate)]
 
@@ -175,23 +191,25 @@ class Collections:
         )
 
     def speed_options(self, wildcards: Any, input: Any) -> list[str]:
-        """Return the options that change the speed alone."""
+        """Return the options that change the speed alone.
+
+        Snakemake compares no parameter whose function takes ``input``, so that another speed
+        extracts nothing again.
+        """
         section = self.section[wildcards.collection]
         return options_of({"workers": section.workers, "batch-size": section.batch_size})
 
     def kind(self, name: str) -> str:
-        """Return the kind of the system that extracts."""
+        """Return the kind of the system that extracts; only for collections that have one."""
         return self.systems.kinds[self.system(name) or ""].name
 
     def mem_mb(self, wildcards: Any, attempt: int) -> int:
         """Return the memory of all workers together."""
-        return (
-            self.section[wildcards.collection].workers
-            * self.section[wildcards.collection].mem_mb
-            * attempt
-        )
+        section = self.section[wildcards.collection]
+        return section.workers * section.mem_mb * attempt
 
     def _weights(self, run: str | None, model: str) -> str:
+        """Return the weights of a run of the study, or of the folder of a model."""
         if run:
             return fill(self.paths.results.model_file, run=run, name="model.safetensors")
         return f"{shipped(model)}/model.safetensors"

@@ -15,6 +15,10 @@ from tripleaudit.systems.facts import history_of
 class Facts:
     """The files and keys behind ``trainings.json`` and ``systems.json`` of a study.
 
+    Stored predictions are those of a system by ``predictions``; its key ``training`` may name the
+    provenance of the training that made them. Lists of keys have the order of the lists of files
+    that they belong to.
+
     Args:
         config: the configuration of the study.
         protocols: the training and test sets.
@@ -38,11 +42,16 @@ class Facts:
 
     @cached_property
     def stored_trainings(self) -> list[tuple[str, dict[str, Any]]]:
-        """``(provenance, keys)`` of the trainings behind stored predictions, one for each row."""
+        """``(provenance, keys)`` of the trainings behind stored predictions.
+
+        There is one for each system and corpus, whatever training sets it is scored with.
+        """
         trainings = []
         for run in self.runs.untrained:
+            if run.trainset != "original-nz":
+                continue
             provenances = self.systems.training(run.system)
-            if run.trainset == "original-nz" and run.corpus in provenances:
+            if run.corpus in provenances:
                 keys = self.runs.system_keys(run.corpus, run.system)
                 trainings.append((self.paths.file(provenances[run.corpus]), keys))
         return trainings
@@ -69,7 +78,7 @@ class Facts:
 
     @cached_property
     def doubles(self) -> list[str]:
-        """Provenances of the trainings of twice the epochs."""
+        """Provenances of the trainings that ``double: true`` repeats with twice the epochs."""
         return self.runs.files_of(
             self.runs.doubled, self.paths.results.doubled_file, name="provenance.json"
         )
@@ -81,7 +90,11 @@ class Facts:
 
     @property
     def gain_files(self) -> dict[str, list[str]]:
-        """Validation sets and both predictions behind the gain from twice the epochs."""
+        """Files that the gain from twice the epochs is computed from, one of each kind a training.
+
+        The kinds are the validation set, and the predictions for it after the epochs and after
+        twice the epochs.
+        """
         runs, results = self.runs.doubled, self.paths.results
         return {
             "validation": [self.protocols.validation_file(run) for run in runs],
@@ -93,7 +106,10 @@ class Facts:
 
     @cached_property
     def earlier(self) -> list[str]:
-        """The facts of trainings of an earlier study that has doubled them."""
+        """The ``trainings.json`` of an earlier study, if the key ``double`` names one.
+
+        It holds the gains from twice the epochs, so that this study repeats no training.
+        """
         double = self.config.double
         return [self.paths.file(double)] if isinstance(double, str) else []
 
@@ -116,7 +132,10 @@ class Facts:
 
     @cached_property
     def timed(self) -> dict[str, dict[str, Any]]:
-        """Return prediction file -> keys of the runs whose time is compared with systems."""
+        """Prediction file -> keys, for the extractors and baselines compared with systems in time.
+
+        Extractors are those of the original protocol without noise; baselines those that extract.
+        """
         predictions = fill(self.paths.results.predictions, testset="test")
         timed = {}
         for run in self.runs.extractors:

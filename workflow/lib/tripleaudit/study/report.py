@@ -39,6 +39,8 @@ def chosen_tables(config: StudyConfig) -> dict[str, dict[str, Any]] | None:
 def possible_tables(study: Any, config: StudyConfig) -> list[str]:
     """Return the names of the tables that a study can fill, in the order of the report.
 
+    Tables of a corpus's training set are left out if no corpus of the study has one.
+
     Args:
         study: the argument of :attr:`tripleaudit.tables.spec.TableSpec.possible`.
         config: the configuration of the study.
@@ -126,17 +128,18 @@ class Report:
         return json.dumps(options)
 
     def table_inputs(self, *names: str) -> dict[str, list[str]]:
-        """Return the input files of tables by the command's options."""
-        results = self.paths.results
+        """Return the input files of tables by the options of ``tripleaudit tables``.
+
+        The ``needs`` of a table's spec say which files it reads. Two tables read more: leakage the
+        counts of all scores, contrasts the counts of trainings with twice the epochs.
+        """
+        merged_scores = self.paths.results.merged_scores
         needs = {TABLES[name].needs for name in names}
-        scores, gre, needles = (
-            results.merged_scores.format(part=part) for part in ("", "gre/", "needles/")
-        )
         needs_counts = "scores" in needs or "leakage" in names
         files = {
-            "scores": [scores] if "scores" in needs else [],
-            "gre_scores": [gre] if "gre" in needs else [],
-            "needle_scores": [needles] if "needles" in needs else [],
+            "scores": [merged_scores.format(part="")] if "scores" in needs else [],
+            "gre_scores": [merged_scores.format(part="gre/")] if "gre" in needs else [],
+            "needle_scores": [merged_scores.format(part="needles/")] if "needles" in needs else [],
             "counts": self.runs.count_files() if needs_counts else [],
             "doubled": self.runs.doubled_count_files() if "contrasts" in names else [],
             "audits": self.audits() if "audits" in needs else [],
@@ -149,7 +152,7 @@ class Report:
         return {kind: paths for kind, paths in files.items() if paths}
 
     def scores_of(self, wildcards: Any) -> list[str]:
-        """Return the files of one scores file.
+        """Return the files that are merged into one scores file.
 
         The wildcard ``part`` is ``gre/`` for GREScores, ``needles/`` for needles, else empty.
         """
@@ -160,13 +163,13 @@ class Report:
         return self.runs.score_files()
 
     def frame_inputs(self, wildcards: Any = None) -> dict[str, list[str]]:
-        """Return what the data frames of the study are made from, by the command's options."""
-        scored = {
+        """Return the input files of the data frames by the options of ``study-frames``."""
+        contents = {
             "": self.runs.scores,
             "gre/": self.tables("gre"),
             "needles/": self.tables("needles"),
         }
-        parts = [part for part, is_scored in scored.items() if is_scored]
+        parts = [part for part, content in contents.items() if content]
         files = {
             "scores": [self.paths.results.merged_scores.format(part=part) for part in parts],
             "counts": self.runs.count_files(),
@@ -176,11 +179,14 @@ class Report:
         return {kind: paths for kind, paths in files.items() if paths}
 
     def _facts_of_gre(self) -> list[str]:
-        """Return the facts of systems and trainings that data sets with GREScores contain."""
-        planned = [
-            system for systems in self.grescores.planned.values() for system in systems.values()
-        ]
-        settings = {system.keys["setting"] for system in planned}
+        """Return the facts of the systems and trainings that are scored with the GREScores.
+
+        These are the study's own extractors (setting ``TRAINED``) and its systems without training
+        (``SYSTEM``), whose stored predictions may have a training behind them.
+        """
+        settings = set()
+        for systems in self.grescores.planned.values():
+            settings |= {system.keys["setting"] for system in systems.values()}
         facts = []
         if self.facts.trainings and settings & {SYSTEM, TRAINED}:
             facts.append(self.paths.results.training_facts)
@@ -232,15 +238,16 @@ class Report:
         return names
 
     def plot_inputs(self, wildcards: Any = None) -> dict[str, list[str]]:
-        """Return what the plots are made from, by the command's options."""
+        """Return the input files of the plots by the options of ``tripleaudit plots``."""
         plots, results = self.plots, self.paths.results
-        scores, needles = (results.merged_scores.format(part=part) for part in ("", "needles/"))
+        scores = results.merged_scores.format(part="")
+        needle_scores = results.merged_scores.format(part="needles/")
         histories = self.runs.files_of(
             self.runs.extractors, results.model_file, name="history.jsonl"
         )
         files = {
             "scores": [scores] if "f1-cost" in plots else [],
-            "needle_scores": [needles] if LENGTH_TABLE in plots else [],
+            "needle_scores": [needle_scores] if LENGTH_TABLE in plots else [],
             "counts": self.runs.count_files() if "f1-cost" in plots else [],
             "runs": self.run_facts() if {"f1-cost", "zcc-curves"} & {*plots} else [],
             "curves": self.curves(),
@@ -257,8 +264,9 @@ class Report:
 
     @cached_property
     def browsed(self) -> list[Scored]:
-        """What the report shows by sentence."""
-        return browsed_rows([*self.runs.scores.values()], next(iter(self.config.seeds), ""))
+        """The rows of the scores file whose sentences the report shows."""
+        first_seed = next(iter(self.config.seeds), "")
+        return browsed_rows([*self.runs.scores.values()], first_seed)
 
     def files(self) -> list[str]:
         """Return all tables of the study, as the report embeds them."""
@@ -291,7 +299,10 @@ class Report:
         }
 
     def sentence_files(self) -> list[str]:
-        """Return the files that the report finds by its inputs, such as sentences and answers."""
+        """Return further inputs of the report, such as sentences and answers.
+
+        They are no options of the command: it finds their paths in the files of :meth:`inputs`.
+        """
         results, extractions = self.paths.results, self.language_models.extractions
         files = [results.score_provenance.format(row=row.path) for row in self.browsed]
         for row in self.browsed:
@@ -309,6 +320,9 @@ class Report:
     ) -> dict[str, Any]:
         """Return what the report states about the study itself.
 
+        Snakemake does not compare these values with those of the last report, see
+        :meth:`compared_facts`.
+
         Args:
             config: the configuration with its defaults.
             configfiles: files that it was read from.
@@ -316,7 +330,11 @@ class Report:
         return {**self.compared_facts(configfiles), "config_sha256": digest(config)}
 
     def compared_facts(self, configfiles: Iterable[Any] = ()) -> dict[str, Any]:
-        """Return the facts that make a new report: all but the digest of the configuration."""
+        """Return the facts that Snakemake compares: a change of them makes a new report.
+
+        The digest of the configuration is left out: it also changes with settings that the report
+        does not depend on.
+        """
         return {
             "name": self.config.study,
             "description": self.config.description,

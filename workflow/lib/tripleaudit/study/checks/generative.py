@@ -18,7 +18,8 @@ class GenerativeChecks:
     Args:
         models: the language models of the study.
         corpora: the corpora of the study.
-        incomplete: locations of entries that lack a required key.
+        incomplete: locations of entries that lack a required key; references to them are no
+            problem.
     """
 
     def __init__(self, models: LanguageModels, corpora: Corpora, incomplete: Collection[str]):
@@ -36,25 +37,31 @@ class GenerativeChecks:
                 f"generative/datasets/{name}/corpus", "corpus", texts.corpus, self.corpora.sections
             )
         for name, system in self.config.systems.items():
-            where = f"generative/systems/{name}"
-            yield from unknown(f"{where}/endpoint", "endpoint", system.endpoint, self.endpoints)
-            yield from self._problems_of_examples(where, system)
-            for dataset in system.datasets or ():
-                yield from unknown(f"{where}/datasets", "data set", dataset, self.datasets)
-            try:
-                schema = load_prompt(system.prompt or system.setting).schema
-            except UserError as error:
-                yield f"{where}/prompt: {error}"
-                continue
-            server = self.config.endpoints.get(system.endpoint)
-            longest = system.max_tokens or (server.max_tokens if server is not None else 0)
-            if server is not None and server.context is not None and longest >= server.context:
-                full = f"an answer of up to {longest} leaves no room for a text in a context of {server.context}"
-                yield f"{where}/max_tokens: {full}"
-            strict = (
-                server is not None and server.structured == "json_schema" and schema is not None
+            yield from self._problems_of_system(f"generative/systems/{name}", system)
+
+    def _problems_of_system(self, where: str, system: Extraction) -> Iterator[str]:
+        yield from unknown(f"{where}/endpoint", "endpoint", system.endpoint, self.endpoints)
+        yield from self._problems_of_examples(where, system)
+        for dataset in system.datasets or ():
+            yield from unknown(f"{where}/datasets", "data set", dataset, self.datasets)
+        try:
+            schema = load_prompt(system.prompt or system.setting).schema
+        except UserError as error:
+            yield f"{where}/prompt: {error}"
+            return
+        server = self.config.endpoints.get(system.endpoint)
+        if server is None:
+            return
+        max_tokens = system.max_tokens or server.max_tokens
+        if server.context is not None and max_tokens >= server.context:
+            yield (
+                f"{where}/max_tokens: an answer of up to {max_tokens} leaves no room for a text in "
+                f"a context of {server.context}"
             )
-            if strict and (problem := strict_problem(schema)):
+        if server.structured == "json_schema" and schema is not None:
+            problem = strict_problem(schema)
+            if problem:
+                # with structured: auto, an endpoint that refuses the schema is queried without it
                 why = f"endpoint '{system.endpoint}' asks for json_schema; auto does without"
                 yield f"{where}/prompt: {problem} ({why})"
 
