@@ -1,4 +1,6 @@
 # Validated configuration, wildcard constraints, and input and parameter functions of several rules.
+#
+# Defined elsewhere: DEFAULT_STUDY in Snakefile, PACKAGE_FOLDER in package.smk, GATE in scoring.smk.
 import json
 import re
 import sys
@@ -37,7 +39,7 @@ PYTHON = sys.executable
 
 
 def files_of(input_function):
-    """Return an input function for the other files of the model folders of an input function."""
+    """Return an input function for the files of model folders that an input function leaves out."""
 
     def other_files(wildcards):
         return model_files(flat(input_function(wildcards)))
@@ -69,7 +71,7 @@ def content_of(*inputs):
 
 
 def scored_row(wildcards):
-    """Return the row of the scores file that a job computes."""
+    """Return the row of the scores file that a job computes; classifiers have no wildcard `row`."""
     path = wildcards.get("row") or f"{wildcards.classifier_run}/classification"
     return STUDY.runs.scores[path] if path in STUDY.runs.scores else STUDY.runs.doubled_scores[path]
 
@@ -104,9 +106,10 @@ def as_options(wildcards, input):
 
 
 def section_for_job(wildcards, input):
-    """Return the configuration of language models; Snakemake does not compare it.
+    """Return the configuration of language models.
 
-    Other parameters of the rules hold the settings that affect results.
+    A change of it reruns no job, because Snakemake does not compare the values of parameter
+    functions that take `input`. Other parameters of the rules hold the settings that affect results.
     """
     return STUDY.language_models.json
 

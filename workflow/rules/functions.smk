@@ -86,9 +86,16 @@ def judged_files(wildcards):
     return [system.files["triples"], GRE.texts(wildcards.dataset, wildcards.system)]
 
 
+def gre_spec(wildcards):
+    """Return the settings of the scores of a data set as JSON."""
+    spec, _ = GRE.spec(wildcards.dataset)
+    return spec
+
+
 def gre_files(wildcards):
     """Return the texts and triples of all systems of a data set."""
-    return GRE.spec(wildcards.dataset)[1]
+    _, files = GRE.spec(wildcards.dataset)
+    return files
 
 
 def collection_files(wildcards):

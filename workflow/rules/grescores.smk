@@ -1,7 +1,7 @@
 # GREScores: stored outputs, extractions by language models and trained extractors, all scored by the same code.
 #
 # The params `code`, `answering` and `own_files` are in no shell command; they rerun a job when its code, the settings
-# of a model or the contents of the user's files change.
+# of a model or the contents of the user's files change. Input functions are in functions.smk and common.smk.
 GRE = STUDY.grescores
 
 
@@ -91,7 +91,7 @@ rule score_triples:
         runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         code=jobs.command_code("gre-systems"),
-        spec=lambda wildcards: GRE.spec(wildcards.dataset)[0],
+        spec=gre_spec,
         embedding=GRE.embedding_options(),
         answering=GRE.embedding_identity(),
         own_files=content_of(gre_files, GRE.encoder()),

@@ -16,8 +16,8 @@ FAILED_SYSTEMS = 3
 used up.
 """
 HELP = "run a study and write results/<study>/report.html"
-# Options of Snakemake. Names of the form ..._FLAGS are compared with `_flags` and have no dashes.
-# Without any of these options, all cores are used.
+# Options of Snakemake. Sets called ..._FLAGS hold names without dashes, as `_flags` yields them.
+# Without any of PARALLELISM_OPTIONS, all cores are used.
 PARALLELISM_OPTIONS = (
     "-c", "--cores", "-j", "--jobs", "--profile", "--workflow-profile", "-e", "--executor",
 )  # fmt: skip
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
     _check_installation(study, args.study, options)
     if importlib.util.find_spec("snakemake") is None:
         raise ModuleNotFoundError("the workflow runs on Snakemake", name="snakemake")
-    if not any(option.split("=")[0].startswith(PARALLELISM_OPTIONS) for option in options):
+    if not any(option.startswith(PARALLELISM_OPTIONS) for option in options):
         options = ["--cores", "all", *options]
     is_dry_run = not DRY_RUN_FLAGS.isdisjoint(_flags(options))
     if not is_dry_run:
@@ -107,12 +107,12 @@ def _run_to_its_end(command: list[str], environment: Mapping[str, str]) -> int:
     """
     with subprocess.Popen(command, env=environment) as process:
 
-        def wait_on(number: int, frame: FrameType | None) -> None:
+        def pass_on_sigterm(number: int, frame: FrameType | None) -> None:
             if number == signal.SIGTERM:
                 process.terminate()
 
         signals = (signal.SIGINT, signal.SIGTERM)
-        handlers = {number: signal.signal(number, wait_on) for number in signals}
+        handlers = {number: signal.signal(number, pass_on_sigterm) for number in signals}
         try:
             return process.wait()
         finally:
@@ -136,31 +136,47 @@ def _with_profiles(arguments: list[str]) -> list[str]:
 
     Profile and executor options of the form ``--option=value`` are split in two.
     """
-    from tripleaudit.core.errors import UserError, hint
-    from tripleaudit.core.shipped import PROJECT
-
     joined = tuple(f"{name}=" for name in (*PROFILE_OPTIONS, "--executor"))
     options: list[str] = []
     for argument in arguments:
-        options += argument.split("=", 1) if argument.startswith(joined) else [argument]
-    shipped = PROJECT / "workflow" / "profiles"
-    for number, (option, value) in enumerate(zip(options, options[1:], strict=False), 1):
-        if option not in PROFILE_OPTIONS or value == "none":
-            continue
-        if Path(value).exists() or (Path("profiles") / value).exists():
-            continue
-        folders = [path for path in (shipped / value, PROJECT / value) if path.is_dir()]
-        if folders:
-            options[number] = str(folders[0])
-        elif option == "--workflow-profile" and value in REMOVED_PROFILES:
-            raise UserError(
-                f"{option} {value}: this profile was removed; a profile of your own names the executor "
-                "plugin of your scheduler (docs/howto/cluster.md)"
-            )
-        elif option == "--workflow-profile":
-            names = sorted(path.parent.name for path in shipped.glob("*/config.yaml"))
-            raise UserError(f"{option} {value}: no such profile{hint(value, names)}")
+        if argument.startswith(joined):
+            options += argument.split("=", 1)
+        else:
+            options.append(argument)
+    for position, (option, value) in enumerate(zip(options, options[1:], strict=False), start=1):
+        if option in PROFILE_OPTIONS:
+            options[position] = _profile_path(option, value)
     return options
+
+
+def _profile_path(option: str, profile: str) -> str:
+    """Return the folder of a shipped profile, given by its name or its path in the project.
+
+    Other profiles are returned unchanged: Snakemake finds those of ``--profile`` also among the
+    user's settings.
+
+    Raises:
+        UserError: there is no such workflow profile, or it was removed.
+    """
+    from tripleaudit.core.errors import UserError, hint
+    from tripleaudit.core.shipped import PROJECT
+
+    exists = Path(profile).exists() or (Path("profiles") / profile).exists()
+    if profile == "none" or exists:
+        return profile
+    shipped = PROJECT / "workflow" / "profiles"
+    for folder in (shipped / profile, PROJECT / profile):
+        if folder.is_dir():
+            return str(folder)
+    if option == "--workflow-profile" and profile in REMOVED_PROFILES:
+        raise UserError(
+            f"{option} {profile}: this profile was removed; a profile of your own names the executor "
+            "plugin of your scheduler (docs/howto/cluster.md)"
+        )
+    if option == "--workflow-profile":
+        names = sorted(path.parent.name for path in shipped.glob("*/config.yaml"))
+        raise UserError(f"{option} {profile}: no such profile{hint(profile, names)}")
+    return profile
 
 
 def _check_plugins(options: list[str]) -> None:
@@ -171,14 +187,16 @@ def _check_plugins(options: list[str]) -> None:
     from tripleaudit.core.errors import UserError
 
     for option, value in zip(options, options[1:], strict=False):
-        settings: dict[str, Any] = {}
         if option in EXECUTOR_OPTIONS:
-            settings = {"executor": value}
+            settings: dict[str, Any] = {"executor": value}
         elif option in PROFILE_OPTIONS:
             settings = _profile_settings(Path(value))
+        else:
+            continue
         for key, built_in in BUILT_IN_PLUGINS.items():
-            name = str(settings.get(key) or built_in[0]).replace("-", "_")
-            kind = key.removeprefix("default-").removesuffix("-provider")
+            default = built_in[0]
+            name = str(settings.get(key) or default).replace("-", "_")
+            kind = key.removeprefix("default-").removesuffix("-provider")  # executor or storage
             if name in built_in or importlib.util.find_spec(f"snakemake_{kind}_plugin_{name}"):
                 continue
             public_name = name.replace("_", "-")
@@ -204,7 +222,8 @@ def _check_installation(study: Path, name: str, options: list[str]) -> None:
     """Reject an invalid study, or one that needs packages that are not installed.
 
     This runs before anything is downloaded. For a dry run, and for single targets, which may need
-    fewer packages, missing packages only cause a warning.
+    fewer packages, missing packages only cause a warning. Nothing is checked where jobs run in
+    environments of their own.
 
     Raises:
         UserError: a package is missing, or the study cannot run.

@@ -15,12 +15,15 @@ class Clock:
     @contextmanager
     def timed(self, part: str) -> Iterator[None]:
         """Add the time of the block to one part, less that of other parts inside it."""
-        began = time.perf_counter() - sum(self.seconds.values())
+        start = time.perf_counter()
+        total_before = sum(self.seconds.values())
         try:
             yield
         finally:
-            self.add(part, time.perf_counter() - began - sum(self.seconds.values()))
+            elapsed = time.perf_counter() - start
+            inside = sum(self.seconds.values()) - total_before
+            self.add(part, elapsed - inside)
 
     def add(self, part: str, seconds: float) -> None:
-        """Add to one part what was measured otherwise."""
+        """Add measured seconds to one part."""
         self.seconds[part] = round(self.seconds.get(part, 0.0) + seconds, 6)

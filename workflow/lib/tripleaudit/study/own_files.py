@@ -21,6 +21,7 @@ def problems(study: Study) -> Iterator[str]:
             try:
                 sentences = local_split(corpus, split)
             except UserError as error:
+                # validation sentences without files of their own are divided from the training files
                 key = "train" if corpus.files and not getattr(corpus.files, split) else split
                 yield f"corpora/{name}/files/{key}: {error}"
                 continue
@@ -64,7 +65,7 @@ def _problems_of_predictions(study: Study, corpus: str, test: list[Sentence]) ->
         if not files or len(sizes) < len(files) or sum(sizes) > MAX_BYTES:
             continue
         settings = study.systems.settings(name)
-        try:
+        try:  # for its errors; the study itself reads the predictions again
             answer(Query(name, settings, test, job={"files": files}))
         except UserError as error:
             yield f"systems/{name}/predictions: {error}"

@@ -124,7 +124,7 @@ class StudyPaths:
     def __init__(self, study: str, downloads: str, raw_root: str | None = None):
         self.study, self.downloads, self.raw_root = study, downloads, raw_root
         self.results = ResultPaths(study)
-        self._sources: dict[str, str] = {}
+        self._models_by_slug: dict[str, str] = {}  # filled by `model` and `served`
 
     @property
     def raw(self) -> str:
@@ -146,6 +146,7 @@ class StudyPaths:
 
         For a model these are all files of its folder and of its modules (``1_Pooling``).
         """
+        # "<" begins a path variable of the workflow, such as <study>
         made = (f"{self.study}/", f"{self.downloads}/", "<")
         files = []
         for path in paths:
@@ -204,8 +205,11 @@ class StudyPaths:
         return self._local(model) or f"{self.downloads}/lm/{self._slug(model)}.gguf"
 
     def source(self, slug: str) -> str:
-        """Return the model that is fetched into a folder of this name."""
-        return self._sources.get(slug, slug)
+        """Return the model that is fetched into a folder of this name.
+
+        A name that no earlier call of :meth:`model` or :meth:`served` returned is the model's own.
+        """
+        return self._models_by_slug.get(slug, slug)
 
     def problems_of_served(self, where: str, model: str) -> Iterator[str]:
         """Yield a sentence about a language model that is unknown or not an existing GGUF file."""
@@ -217,13 +221,16 @@ class StudyPaths:
         local, known = self._local(model), hint(model, registry.models())
         if local is not None and not Path(local).exists():
             yield f"{where}: {local}: no such file{known}"
-        elif not (source.inner or source.location).lower().endswith(".gguf"):
+            return
+        file_name = source.inner or source.location
+        if not file_name.lower().endswith(".gguf"):
             yield f"{where}: {model}: not a GGUF file; serve another model yourself, and name its 'base_url'{known}"
 
     def problems_of_model(self, where: str, model: str, layers: int | None = None) -> Iterator[str]:
         """Yield a sentence about an unknown model, a folder without a model, or missing layers.
 
         Args:
+            where: location of the model's key, next to ``layers`` if that is given.
             layers: number of its first layers that are used; None for all.
         """
         if holds_secrets(model):
@@ -242,7 +249,8 @@ class StudyPaths:
             return
         has = self._layers(model) or found.layers
         if layers is not None and has is not None and layers > has:
-            yield f"{where.rpartition('/')[0]}/layers: {layers}, but the encoder {model} has {has}; expected 1 to {has}"
+            section = where.rpartition("/")[0]
+            yield f"{section}/layers: {layers}, but the encoder {model} has {has}; expected 1 to {has}"
 
     def _layers(self, model: str) -> int | None:
         """The number of layers of a model whose configuration is at hand."""
@@ -254,12 +262,15 @@ class StudyPaths:
 
     @staticmethod
     def _local(model: str) -> str | None:
-        """The folder of a model that needs no fetching."""
+        """The folder or file of a model that is neither fetched nor taken out of an archive."""
         source = registry.find_model(model).source
-        return shipped(source.location) if source.kind == "local" and source.inner is None else None
+        is_in_archive = source.inner is not None
+        if source.kind != "local" or is_in_archive:
+            return None
+        return shipped(source.location)
 
     def _slug(self, model: str) -> str:
         """Return the folder name of a fetched model: its name with harmless characters."""
         slug = re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.")
-        self._sources[slug] = model
+        self._models_by_slug[slug] = model
         return slug

@@ -23,7 +23,7 @@ class CollectionChecks:
         self.collections, self.runs = collections, runs
 
     def problems(self) -> Iterator[str]:
-        """Yield one sentence for each missing model and each missing text."""
+        """Yield one sentence for each unusable model, missing text and address with credentials."""
         for name, section in self.collections.section.items():
             if any(map(holds_secrets, section.files)):
                 yield (
@@ -34,12 +34,13 @@ class CollectionChecks:
             yield from refused(f"collections/{name}/files", self.collections.texts, name)
 
     def _problems_of_models(self, name: str, section: Collection) -> Iterator[str]:
+        """Yield one sentence for each extractor and gate that cannot process the texts."""
         if section.extractor in self.collections.systems.sections:
             kind = self.collections.systems.kinds.get(section.extractor)
             if kind is not None and kind.name == "predictions":
                 yield f"collections/{name}/extractor: '{section.extractor}' is stored predictions and reads no texts"
             if section.gate is None:
-                return
+                return  # no trained model is used, so that no corpus is needed
         if (
             not section.corpus
             and len(self.collections.config.corpora) != 1
@@ -48,26 +49,37 @@ class CollectionChecks:
             known = ", ".join(self.collections.config.corpora) or "none"
             yield f"collections/{name}/corpus: expected the corpus whose extractor reads it; known are {known}"
             return
-        runs, classifiers = (
-            [run.path for run in part] for part in (self.runs.extractors, self.runs.classifiers)
-        )
-        for key, model, run, known in (
-            ("extractor", section.extractor, self.collections.model_run(name), runs),
-            ("gate", section.gate, self.collections.gate_run(name), classifiers),
-        ):
-            if run is not None and run not in known:
+        extractor_runs = [run.path for run in self.runs.extractors]
+        classifier_runs = [run.path for run in self.runs.classifiers]
+        model_run = self.collections.model_run(name)
+        gate_run = self.collections.gate_run(name)
+        where = f"collections/{name}/extractor"
+        yield from self._problems_of_model(where, section.extractor, model_run, extractor_runs)
+        where = f"collections/{name}/gate"
+        yield from self._problems_of_model(where, section.gate, gate_run, classifier_runs)
+
+    def _problems_of_model(
+        self, where: str, model: str | None, run: str | None, runs: list[str]
+    ) -> Iterator[str]:
+        """Yield a sentence about an extractor or gate that is no training and no trained model.
+
+        Args:
+            model: the configured value; None for no gate.
+            run: path of the training that this value names; None for a folder or a system.
+            runs: paths of the study's trainings.
+        """
+        if run is not None:
+            if run not in runs:
                 yield (
-                    f"collections/{name}/{key}: the study has no training {run}; expected one of its trainings "
-                    f"({_some(known)}) or the folder of a trained model"
+                    f"{where}: the study has no training {run}; expected one of its trainings "
+                    f"({_join_first(runs)}) or the folder of a trained model"
                 )
-            elif (
-                run is None and model is not None and model not in self.collections.systems.sections
-            ):
-                yield from refused(
-                    f"collections/{name}/{key}", saved_extractor_name, shipped(model)
-                )
+        elif model is not None and model not in self.collections.systems.sections:
+            yield from refused(where, saved_extractor_name, shipped(model))
 
 
-def _some(names: list[str], most: int = 3) -> str:
+def _join_first(names: list[str], most: int = 3) -> str:
+    """Return the first names for a message, and how many more there are."""
+    shown = ", ".join(names[:most]) or "it has none"
     more = f" and {len(names) - most} more" if len(names) > most else ""
-    return (", ".join(names[:most]) or "it has none") + more
+    return shown + more

@@ -52,6 +52,7 @@ class SystemChecks:
     def _problems_of_trained(
         self, where: str, name: str, values: Mapping[str, Any]
     ) -> Iterator[str]:
+        """Yield the problems of a trained extractor; ``values`` are the keys that the user named."""
         built_in = [extractor for extractor, spec in EXTRACTORS.items() if not spec.classifier]
         extractors = [*built_in, *self.config.own_extractors]
         yield from unknown(f"{where}/trained", "extractor", name, extractors)
@@ -62,6 +63,11 @@ class SystemChecks:
                 yield f"{where}/{key}: of a trained extractor all settings stand under 'trained'"
 
     def _problems_of_kind(self, where: str, name: str, values: Mapping[str, Any]) -> Iterator[str]:
+        """Yield the problems of a system that is no trained extractor.
+
+        Args:
+            values: the keys that the user named; the system's settings also have the defaults.
+        """
         kind, settings = self.systems.kinds[name], self.systems.settings(name)
         taken = (*EXTRACTORS, *BASELINES, *self.config.own_extractors)
         if kind.name == "predictions":
@@ -80,7 +86,7 @@ class SystemChecks:
             yield from self._problems_of_endpoint(where, settings)
         if kind.name == "predictions":
             yield from self._problems_of_stored(where, name)
-        relations = values.get("relations")
+        relations = values.get("relations")  # true, or the file of a map of names
         if relations is True and "relations" not in kind.options:
             yield f"{where}/relations: a system by '{kind.name}' takes no relations; expected a map of names"
         if isinstance(relations, str):
@@ -101,6 +107,7 @@ class SystemChecks:
                 yield f"{where}/examples: {examples} sentences, but the training split of {corpus} has {size}"
 
     def _problems_of_stored(self, where: str, name: str) -> Iterator[str]:
+        """Yield the problems of stored predictions, and of the training files named with them."""
         predictions = self.systems.sections[name].predictions
         corpora, protocols = self.systems.corpora, self.protocol_names
         if not isinstance(predictions, dict) and len(corpora) != 1:
@@ -119,10 +126,12 @@ class SystemChecks:
                 yield from self._problems_of_training(f"{where}/training", path)
 
     def _problems_of_training(self, where: str, path: str) -> Iterator[str]:
+        """Yield the first problem of a training's provenance: missing, another file, or altered."""
         file = self.systems.paths.file(path)
         problems = list(self.systems.paths.problems_of_file(where, path))
         if not problems:
-            problems = list(refused(where, training_fact, file, {}))
+            no_keys: dict[str, str] = {}  # only the error matters, not the returned fact
+            problems = list(refused(where, training_fact, file, no_keys))
         if not problems:
             problems = list(refused(where, check_stored, file))
         yield from problems

@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -46,7 +46,7 @@ class Rearranged(Section):
     test_size: Number | None = None
     """Test sentences with triples; as many as now if not given."""
     seed: Seed = 0
-    """Of all draws."""
+    """Seed of all draws."""
     train: bool = True
     """false makes the sets and their statistics, and trains nothing on them."""
 
@@ -60,8 +60,10 @@ class Augmented(Section):
     source: Literal["made", "published"] = "made"
     """made here, or the published test sets, which the registry knows for WebNLG."""
     roles: Literal["files", "text"] | None = None
-    """What su and us ask of an entity that is subject and object, unseen as in the published files (as if not given) or
-    seen as in the paper's text."""
+    """Entity that replaces one that is subject and object in the parts su and us (one role seen,
+    one unseen): an unseen one as in the published files (as if not given), or a seen one as in the
+    paper's text.
+    """
     fallback: Literal["files", "text"] | None = None
     """What a word without a neighbour of the wanted kind becomes, any neighbour as in the published files (as if not
     given) or itself as in the text."""
@@ -74,7 +76,7 @@ class Augmented(Section):
     mlm_steps: Number = 300
     """Steps of the masked-LM head's training."""
     options: AugmentedOptions = AugmentedOptions()
-    """Candidate counts and tie rules, see docs/explanation/test-sets.md."""
+    """Numbers of candidates and of sentences at a time, see docs/explanation/test-sets.md."""
     seed: Seed = 0
     """Seed of the masked-LM training and of the draws."""
 
@@ -96,16 +98,19 @@ class Sifted(Section):
     """Sentences on which the best epoch is chosen; the paper used test."""
 
     @model_validator(mode="after")
-    def _has_the_number_of_its_rule_alone(self) -> "Sifted":
+    def _has_only_the_key_of_its_rule(self) -> "Sifted":
         keys = {"frequency": "max_count", "sample": "percent"}
-        other = next(rule for rule in keys if rule != self.rule)
-        if getattr(self, keys[self.rule]) is None:
-            found = {"rule": self.rule, "needed": keys[self.rule]}
-            raise PydanticCustomError("needed", "the rule '{rule}' needs the key '{needed}'", found)
-        if getattr(self, keys[other]) is not None:
-            found = {"key": keys[other], "other": other, "rule": self.rule}
+        needed = keys.pop(self.rule)
+        ((other_rule, other_key),) = keys.items()
+        if getattr(self, needed) is None:
+            values = {"rule": self.rule, "needed": needed}
             raise PydanticCustomError(
-                "other", "the key '{key}' belongs to the rule '{other}', not '{rule}'", found
+                "needed", "the rule '{rule}' needs the key '{needed}'", values
+            )
+        if getattr(self, other_key) is not None:
+            values = {"key": other_key, "other": other_rule, "rule": self.rule}
+            raise PydanticCustomError(
+                "other", "the key '{key}' belongs to the rule '{other}', not '{rule}'", values
             )
         return self
 
@@ -116,7 +121,7 @@ class UnseenRelations(Section):
     relations: Number = 5
     """How many relations are held out, frequent and rare ones."""
     seed: Seed = 0
-    """Of the draw."""
+    """Seed of the draw."""
     descriptions: bool | None = None
     """Whether systems read what `corpora/<name>/relations` says of relations, in training and at test, or their names
     alone; null reads what is there."""
@@ -148,18 +153,22 @@ class Added(Section):
 
 def named_protocols(names: Iterable[str]) -> tuple[str, ...]:
     """Return those of the names that stand for sifted sets, or for protocols of plugins."""
-    plugins = [spec for spec in PROTOCOLS.values() if spec.file]
-    chosen = [
-        name for name in names if re.match(SIFT, name) or any(spec.means(name) for spec in plugins)
-    ]
-    return tuple(sorted(chosen))
+    of_plugins = [spec for spec in PROTOCOLS.values() if spec.file]
+
+    def is_named(name: str) -> bool:
+        return bool(re.match(SIFT, name)) or any(spec.means(name) for spec in of_plugins)
+
+    return tuple(sorted(filter(is_named, names)))
 
 
 @functools.cache
-def protocols_model(names: Sequence[str]) -> type[Section]:
-    """Return the model of a section that has these sifted sets and plugins besides fixed keys."""
-    sifted = (Annotated[Sifted, Field(description=Sifted.__doc__)], ...)
-    added = (Annotated[Added, OrEmpty], Added())
-    return model_from(
-        "Protocols", {name: sifted if re.match(SIFT, name) else added for name in names}, _Protocols
-    )
+def protocols_model(names: tuple[str, ...]) -> type[Section]:
+    """Return the model of a section that has these sifted sets and plugins besides fixed keys.
+
+    Args:
+        names: names of sifted sets and of protocols of plugins (:func:`named_protocols`).
+    """
+    required_sifted = (Annotated[Sifted, Field(description=Sifted.__doc__)], ...)
+    optional_added = (Annotated[Added, OrEmpty], Added())
+    fields = {name: required_sifted if re.match(SIFT, name) else optional_added for name in names}
+    return model_from("Protocols", fields, _Protocols)
