@@ -15,15 +15,17 @@ import numpy as np
 from tripleaudit.core.errors import UserError
 
 REPLICATES: Final = 1000
-MOST: Final = 10**5
+MOST: Final = 10**5  # replicates
 LEVEL: Final = 0.95
 METRICS: Final = ("precision", "recall", "f1")
 FEWEST: Final = 10
 """Sentences under which no interval is given: so few say nothing about others."""
 MIN_UNITS: Final = 30
 """Effective sentences behind a score under which resampling them gives too narrow an interval."""
-SIZES: Final = 10
-"""Numbers of trials of which the intervals of few sentences are joined."""
+TRIAL_NUMBERS: Final = 10
+"""How many numbers of trials, from the effective number to that of triples,
+:func:`score_interval` tries.
+"""
 ROUNDING: Final = 1e-9
 SHARED: Final = 0.5
 """Share of the runs' covariance that counts where both sides share seeds: three pairs of runs hardly show how far they
@@ -153,17 +155,17 @@ def sample_size(counts: np.ndarray, column: int) -> SampleSize:
     value = float(scores_of(counts.sum(axis=0))[:, column].mean())
     freedom = math.floor(units - 1 + ROUNDING)
     if freedom < 1 or not 0 < value < 1:
-        return SampleSize(
-            units, units, triples
-        )  # nothing is known of the variance between sentences
+        # the variance between sentences is unknown: assume that all triples of a sentence agree
+        return SampleSize(units, trials=units, triples=triples)
     influence = influence_of(counts, column).mean(axis=1)
     present = int(np.count_nonzero(parts))
     # exact sums, so that the order of the sentences plays no part
     variance = math.fsum((influence**2).tolist()) * present / (present - 1)
     if not variance:
-        return SampleSize(units, triples, triples)
+        return SampleSize(units, trials=triples, triples=triples)
     trials = value * (1 - value) / variance * (_Z / _student(freedom)) ** 2
-    return SampleSize(units, min(max(trials, units), triples), triples)
+    trials = min(max(trials, units), triples)
+    return SampleSize(units, trials, triples)
 
 
 def score_interval(value: float, size: SampleSize) -> Interval:
@@ -173,13 +175,15 @@ def score_interval(value: float, size: SampleSize) -> Interval:
     than 92 % of samples. The interval is [0, 1] without trials and holds the value in its interior
     unless it is 0 or 1.
 
-    Few sentences hardly show how far their triples agree, and of a value near 0 or 1 fewer trials
-    do not give a wider interval on each side. So it holds those of all numbers from ``trials`` to
-    ``triples``.
+    Few sentences hardly show how far their triples agree, so that the number of trials is uncertain
+    itself: it lies between ``trials`` and ``triples``. The smallest one does not always give the
+    widest interval, because near 0 or 1 an end may move towards the value with fewer trials. So the
+    result covers the intervals of :data:`TRIAL_NUMBERS` numbers in this range.
     """
     if not size.trials:
         return Interval(0.0, 1.0)
-    numbers = np.geomspace(size.trials, max(size.trials, size.triples), SIZES).tolist()
+    most_trials = max(size.trials, size.triples)
+    numbers = np.geomspace(size.trials, most_trials, TRIAL_NUMBERS).tolist()
     low = min(_lower_end(value, trials) for trials in numbers)
     high = 1 - min(_lower_end(1 - value, trials) for trials in numbers)
     return Interval(low, high)
@@ -296,9 +300,8 @@ def difference_intervals(
         check_pair(first, second)
     if min(len(first), len(second)) < FEWEST or not replicates:
         return None
-    turned = (
-        paired and first.tobytes() > second.tobytes()
-    )  # so that both orders draw the same resamples
+    # both orders of a pair are computed in the same one, so that they draw the same resamples
+    turned = paired and first.tobytes() > second.tobytes()
     pair = (second, first) if turned else (first, second)
     sides = (by_run(pair[0]), by_run(pair[1]))
     random = np.random.default_rng(seed)
@@ -313,24 +316,25 @@ def difference_intervals(
         if paired and same_models:
             luck = unresampled_luck(luck, *sides)
         samples += np.sqrt(luck) * random.standard_t(freedom, size=(replicates, 1))
-    found = dict(zip(METRICS, _bounds(samples, -1, 1, level), strict=True))
-    if turned:
-        found = {
-            name: Interval(-bound.high + 0.0, -bound.low + 0.0) for name, bound in found.items()
-        }  # no -0.0
+    bounds = dict(zip(METRICS, _bounds(samples, -1, 1, level), strict=True))
     changes = (after.mean(axis=0) - before.mean(axis=0)).tolist()
     if turned:
-        sides, changes = sides[::-1], [-change for change in changes]
+        # adding 0.0 turns -0.0 into 0.0
+        bounds = {
+            name: Interval(-bound.high + 0.0, -bound.low + 0.0) for name, bound in bounds.items()
+        }
+        changes = [-change for change in changes]
+        sides = sides[::-1]
     for column, (name, change) in enumerate(zip(METRICS, changes, strict=True)):
-        bound = found[name]
+        bound = bounds[name]
         is_constant = min(len(np.unique(side[:, column])) for side in drawn) == 1
         at_the_end = change != 0 and not bound.low < change < bound.high
         is_small = any(sample_size(side, column).is_small for side in sides)
         if not paired and is_constant:
-            found[name] = _difference_of_shares(*sides, column)
+            bounds[name] = _difference_of_shares(*sides, column)
         elif at_the_end or (not paired and is_small):
-            found[name] = _join(bound, _difference_of_shares(*sides, column))
-    return found
+            bounds[name] = _join(bound, _difference_of_shares(*sides, column))
+    return bounds
 
 
 def unresampled_luck(luck: np.ndarray | float, first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -461,12 +465,14 @@ def _join(first: Interval, second: Interval) -> Interval:
 
 def _bounded_by_share(bound: Interval, value: float, size: SampleSize) -> Interval:
     """Replace interval ends at 0, 1 or the value; both where few units decide the score."""
-    other = share_interval(value, size)
+    replacement = share_interval(value, size)
     if size.is_small:
-        return other
+        return replacement
     collapsed = bound.low == bound.high
-    low = other.low if collapsed or bound.low <= 0 or bound.low >= value else bound.low
-    high = other.high if collapsed or bound.high >= 1 or bound.high <= value else bound.high
+    replaces_low = collapsed or bound.low <= 0 or bound.low >= value
+    replaces_high = collapsed or bound.high >= 1 or bound.high <= value
+    low = replacement.low if replaces_low else bound.low
+    high = replacement.high if replaces_high else bound.high
     return Interval(low, high)
 
 

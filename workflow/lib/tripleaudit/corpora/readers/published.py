@@ -85,35 +85,44 @@ def _with_objects(row: dict[str, Any]) -> dict[str, Any]:
     objects = []
     for item in listed:
         if isinstance(item, list) and len(item) == len(TRIPLE):
-            item = {**dict(zip(TRIPLE, item, strict=True)), **NOWHERE}
+            item = _without_spans(item)
         objects.append(item)
     new = {**row, "relation_list": objects}
     return Row(new, row.left_out, row.listed, row.names) if isinstance(row, Row) else new
 
 
+def _without_spans(triple: list[Any]) -> dict[str, Any]:
+    """Return a triple of strings as an object of ``relation_list``."""
+    return {**dict(zip(TRIPLE, triple, strict=True)), **NOWHERE}
+
+
 def with_spans(path: Path, side: Side, occurrence: str = "first") -> Rows:
     """Yield the sentences of a list of triples with the character spans of every pair of mentions.
 
-    Most files list the strings next to it (``triple_list``), each once. With occurrence ``first``
-    these strings alone are taken, so that such a file and its twin without spans give equal
-    sentences; otherwise what of it has no span keeps its strings.
+    Most files also list the triples as strings (``triple_list``), each once. With occurrence
+    ``first`` only these strings are read, so that such a file and its twin without spans give equal
+    sentences. Otherwise the triples with spans are read, and those strings that have no spans.
     """
     for where, row in side.rows(read_objects(path)):
         row = _with_objects(row)
-        placed = items(row, "relation_list", dict, where)
+        with_positions = items(row, "relation_list", dict, where)
         if "triple_list" not in row:
             yield where, row
             continue
         listed = items(row, "triple_list", list, where)
-        if wrong := [each for each in listed if len(each) != 3]:
-            raise UserError(
-                f"{where}: expected a triple [subject, relation, object], got {shown(wrong[0])}"
-            )
-        strings = [{**dict(zip(TRIPLE, each, strict=True)), **NOWHERE} for each in listed]
-        known = [[each.get(part) for part in TRIPLE] for each in placed]
-        more = [one for one, each in zip(strings, listed, strict=True) if each not in known]
-        found = {**row, "relation_list": strings if occurrence == "first" else placed + more}
-        yield where, Row(found, row.left_out if isinstance(row, Row) else (), listed=len(listed))
+        for triple in listed:
+            if len(triple) != len(TRIPLE):
+                raise UserError(
+                    f"{where}: expected a triple [subject, relation, object], got {shown(triple)}"
+                )
+        if occurrence == "first":
+            triples = [_without_spans(triple) for triple in listed]
+        else:
+            placed = [[triple.get(part) for part in TRIPLE] for triple in with_positions]
+            others = [_without_spans(triple) for triple in listed if triple not in placed]
+            triples = with_positions + others
+        left_out = row.left_out if isinstance(row, Row) else ()
+        yield where, Row({**row, "relation_list": triples}, left_out, listed=len(listed))
 
 
 # the same as TPLinker, UniRel and the generalisation papers spread it

@@ -290,7 +290,11 @@ class Mapped:
         return ABSENT
 
     def need(self, value: Any, role: str, where: str, layout: Layout | None = None) -> Any:
-        """Return the same; what a format declares has to be there."""
+        """Return what :meth:`find` returns, and require the roles that a format declares.
+
+        Raises:
+            UserError: the row lacks a role that the format declares.
+        """
         if layout is not None:
             column = layout.columns.get(role)
             if isinstance(column, str):
@@ -471,8 +475,14 @@ class Mapped:
                 )
 
     def _triples(self, row: dict[str, Any], here: "Arguments", layout: Layout) -> list[Any]:
+        """Return the items of a row's list of triples, none for null.
+
+        Raises:
+            UserError: gold triples are no list. (Predictions that are none are one wrong item.)
+        """
         triples = self.need(row, "triples", here.where, layout)
-        if triples is None or triples != triples:  # NaN, where a data frame had nothing
+        is_nan = triples != triples  # as a data frame writes a missing value
+        if triples is None or is_nan:
             triples = None
             here.left_out.append(LeftOut("null_triples", here.where))
         triples = decoded(triples)

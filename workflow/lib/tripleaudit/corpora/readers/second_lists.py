@@ -8,7 +8,7 @@ prediction, whatever the fields are called.
 import ast
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 ROLE_KEYS: Final = (
@@ -45,13 +45,16 @@ Triples = frozenset[tuple[str, ...]]
 def fields_with_triples(row: Mapping[str, Any], known: frozenset[str]) -> dict[str, Triples]:
     """Return the fields of a row that hold triples, with the triples.
 
-    Empty lists count under a known name, and under the name of an output.
+    Some lists hold triples in forms that only their format can read, such as pairs of spans. They
+    count, each item as one string, if their items look like those of a field with a known name.
+    Empty lists count under a known name and under the name of an output; but none does if all fields
+    that count have known names, such as ``triples`` and an empty ``relations``.
 
     Args:
         known: names of fields that formats read as triples, in lower case without underscores.
     """
     text = _text_of(row)
-    forms = [_form(value) for name, value in row.items() if _is_known(name, known)]
+    known_forms = [_form(value) for name, value in row.items() if _is_known(name, known)]
     fields = _row_as_triple(row)
     for name, value in row.items():
         if not isinstance(name, str) or name.casefold() in TEXT_FIELDS:
@@ -59,14 +62,14 @@ def fields_with_triples(row: Mapping[str, Any], known: frozenset[str]) -> dict[s
         if isinstance(value, str) and (not value or text in value):
             continue  # a prompt repeats the sentence
         triples = _triples_in(value)
-        if not triples and _form(value) is not None:
-            is_like_known = _form(value) in forms
-            if is_like_known or _is_known(name, known):
-                triples = frozenset((json.dumps(item, default=str),) for item in value)
+        form = _form(value)
+        if not triples and form is not None and form in known_forms:
+            triples = frozenset((json.dumps(item, default=str),) for item in value)
         may_be_empty = _is_known(name, known) or _is_output(name)
         if triples or (may_be_empty and value in ([], "[]")):
             fields[name] = triples
-    if all(_is_known(name, known) or name in ROW_ROLES[1] for name in fields):
+    _, relation_names, _ = ROW_ROLES
+    if all(_is_known(name, known) or name in relation_names for name in fields):
         return {name: triples for name, triples in fields.items() if triples}
     return fields
 
@@ -77,13 +80,12 @@ def _row_as_triple(row: Mapping[str, Any]) -> dict[str, Triples]:
     subject, relation, object_ = names
     if subject is None or relation is None or object_ is None:
         return {}
-    parts = (_name(row[subject]), _name(row[relation]), _name(row[object_]))
-    triple = tuple(" ".join(part.split()).casefold() for part in parts)
-    return {relation: frozenset([triple])}
+    parts = [_argument_text(row[name]) for name in (subject, relation, object_)]
+    return {relation: frozenset([_normalise(parts)])}
 
 
 def _text_of(row: Mapping[str, Any]) -> str:
-    """Return the sentence of a row; a character that no text has where there is none."""
+    """Return the sentence of a row; without one a null character, which no field contains."""
     texts = [value for name, value in row.items() if str(name).casefold() in TEXT_FIELDS]
     strings = [text for text in texts if isinstance(text, str) and text.strip()]
     tokens = [" ".join(map(str, text)) for text in texts if isinstance(text, list) and text]
@@ -91,12 +93,14 @@ def _text_of(row: Mapping[str, Any]) -> str:
 
 
 def _is_known(name: Any, known: frozenset[str]) -> bool:
+    """Return whether a name is a known one, apart from case and underscores."""
     return isinstance(name, str) and name.replace("_", "").lower() in known
 
 
 def _is_output(name: str) -> bool:
+    """Return whether a word of a name stands for an output or for triples."""
     words = {word.lower() for word in _WORD.findall(name)}
-    return bool(words & OUTPUT_WORDS) or bool(words & TRIPLE_WORDS)
+    return not words.isdisjoint(OUTPUT_WORDS | TRIPLE_WORDS)
 
 
 def _list(value: Any) -> list[Any]:
@@ -120,10 +124,10 @@ def _triples_in(value: Any, depth: int = 0) -> Triples:
     if isinstance(value, str):
         return _triples_in_text(value, depth)
     if isinstance(value, dict):
-        triple = _of_object(value)
+        triple = _triple_of_object(value)
         items = [] if triple else list(value.values())
     elif isinstance(value, list | tuple):
-        triple = _of_list(value) if depth else None
+        triple = _triple_of_list(value) if depth else None  # a field's own list lists triples
         items = [] if triple else list(value)
     else:
         return frozenset()
@@ -136,30 +140,35 @@ def _triples_in(value: Any, depth: int = 0) -> Triples:
     return frozenset(triples)
 
 
-def _of_list(value: list[Any] | tuple[Any, ...]) -> tuple[str, ...] | None:
+def _triple_of_list(value: list[Any] | tuple[Any, ...]) -> tuple[str, ...] | None:
     """Return a triple that is a list of three strings that are no numbers."""
     if len(value) != 3 or not all(isinstance(part, str) and part.strip() for part in value):
         return None
     if any(part.strip().isdecimal() for part in value[:2]):
         return None
-    return tuple(" ".join(part.split()).casefold() for part in value)
+    return _normalise(value)
 
 
-def _of_object(value: dict[Any, Any]) -> tuple[str, ...] | None:
+def _triple_of_object(value: dict[Any, Any]) -> tuple[str, ...] | None:
     """Return a triple that is an object with a subject, a relation and an object."""
     members = {str(name).lower(): item for name, item in value.items()}
     parts = []
     for keys in ROLE_KEYS:
-        names = [_name(members[key]) for key in members if key in keys]
-        names = [name for name in names if name]
-        if not names:
+        texts = [_argument_text(members[key]) for key in members if key in keys]
+        texts = [text for text in texts if text]
+        if not texts:
             return None
-        parts.append(names[0])
+        parts.append(texts[0])
+    return _normalise(parts)
+
+
+def _normalise(parts: Iterable[str]) -> tuple[str, ...]:
+    """Return the parts of a triple without differences of case and blanks."""
     return tuple(" ".join(part.split()).casefold() for part in parts)
 
 
-def _name(value: Any) -> str:
-    """Return the string of an argument."""
+def _argument_text(value: Any) -> str:
+    """Return an argument that is a string, or the name of one that is an object; else no text."""
     if isinstance(value, dict):
         value = next((value[key] for key in ("name", "text", "@value") if key in value), None)
     return value if isinstance(value, str) else ""
@@ -167,13 +176,11 @@ def _name(value: Any) -> str:
 
 def _triples_in_text(text: str, depth: int) -> Triples:
     """Return the triples of an answer: JSON, groups in brackets, or rows of a table."""
-    found = _JSON.search(text)
-    if found:
+    in_brackets = _JSON.search(text)
+    if in_brackets:
         for decode in (json.loads, ast.literal_eval):
             try:
-                return _triples_in(decode(found[0]), depth + 1) or _triples_in(
-                    [decode(found[0])], depth
-                )
+                return _triples_in(decode(in_brackets[0]), depth + 1)
             except (ValueError, SyntaxError, RecursionError, MemoryError):
                 continue
     triples = []
@@ -181,7 +188,7 @@ def _triples_in_text(text: str, depth: int) -> Triples:
         cells = _COLUMN.split(line.strip().strip("|").strip())
         groups = _GROUP.findall(line)
         if len(cells) == 3:
-            triples.append(_of_list(cells))
+            triples.append(_triple_of_list(cells))
         elif groups and not _GROUP.sub("", line).strip(" ,;.-*0123456789[]"):
-            triples += [_of_list(group) for group in groups]
+            triples += [_triple_of_list(group) for group in groups]
     return frozenset(triple for triple in triples if triple)

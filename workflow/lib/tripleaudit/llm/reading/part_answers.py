@@ -4,7 +4,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from tripleaudit.llm.reading.answer_text import says_nothing, strip_wrapping
+from tripleaudit.llm.reading.answer_text import (
+    MAX_NOTHING_CHARACTERS,
+    says_nothing,
+    strip_wrapping,
+)
 from tripleaudit.llm.reading.json_values import decode
 from tripleaudit.llm.reading.triple_answers import parse_triples
 
@@ -45,16 +49,18 @@ def count_parts(answer: str) -> int | None:
             parts = _count_in_values(decode(answer, keep_unfinished=True).values)
     else:
         parts = sum(triple.repeats for triple in parse_triples(answer).records)
-        plain = strip_wrapping(answer)
-        if (
-            not parts
-            and not says_nothing(plain)
-            and not (len(plain) <= 300 and _NO_SPLIT.fullmatch(plain))
-        ):
+        if not parts and not _says_no_split(strip_wrapping(answer)):
             return None
     if parts < 2:
         return None if decoded.truncated else 0
     return min(parts, MAX_PARTS)
+
+
+def _says_no_split(text: str) -> bool:
+    """Return whether a short text states that a triple is not split."""
+    if says_nothing(text):
+        return True
+    return len(text) <= MAX_NOTHING_CHARACTERS and _NO_SPLIT.fullmatch(text) is not None
 
 
 def _count_in_values(values: Sequence[Any]) -> int:
@@ -83,8 +89,10 @@ def _count_in_object(value: dict[str, Any]) -> int:
 
 
 def _count_in_list(value: Any) -> int:
-    if isinstance(value, dict):  # parts by their numbers, or one part
-        value = [value] if _ROLE_KEYS & {name.lower() for name in value} else list(value.values())
+    """Count the parts in a list, or in an object that numbers its parts or is one itself."""
+    if isinstance(value, dict):
+        is_one_part = bool(_ROLE_KEYS & {name.lower() for name in value})
+        value = [value] if is_one_part else list(value.values())
     if not isinstance(value, list):
         return 0
     containers = [item for item in _containers(value) if item]
@@ -92,7 +100,9 @@ def _count_in_list(value: Any) -> int:
         return len(containers)
     statements = [item for item in value if isinstance(item, str) and " " in item.strip()]
     is_one_triple = len(value) == 3
-    return len(statements) if len(statements) == len(value) and not is_one_triple else bool(value)
+    if len(statements) == len(value) and not is_one_triple:
+        return len(statements)
+    return 1 if value else 0
 
 
 def _containers(value: Sequence[Any]) -> list[Any]:

@@ -11,6 +11,7 @@ _NUMBERED = re.compile(
     r"[^\d{]{0,40}?((?<!\S)-)?(\d+)\W*"
 )  # "2", "Match: 2", "Record 2."; "-1" is no match
 _RECORD = r"(?:records?|entr(?:y|ies)|candidates?|items?|options?|ones?)"
+# a sentence such as "none of the records matches"
 _NO_MATCH = re.compile(
     rf"\b(?:none(?: of (?:the |these |those )?(?:\w+ )?(?:{_RECORD}|them|these|those))?"
     rf"|no(?: \w+)? {_RECORD}) (?:\w+ ){{0,2}}?(?:match|fit|correspond|is a match|are match)"
@@ -18,13 +19,16 @@ _NO_MATCH = re.compile(
     r"|\bnot (?:in|among) (?:the|any|these)\b",
     re.IGNORECASE,
 )
+# a sentence such as "record 2 is the match"
 _MATCHING = re.compile(
     rf"\b{_RECORD} (?:no\.? ?|number |#)?(\d+) (?:is (?:the|a) (?:\w+ )?match|matches|fits|corresponds)"
     rf"|\bmatch(?:es|ing)?(?: is)?:? (?:the )?{_RECORD} (?:no\.? ?|number |#)?(\d+)",
     re.IGNORECASE,
 )
 _NEITHER = re.compile(r"\bneither\b.*\bnor\b", re.IGNORECASE)
+# the start of a value, such as "no record"
 _NO_RECORD = re.compile(r"\W*(?:none|no|null)\b", re.IGNORECASE)
+# a whole answer, such as "Match: none"
 _NONE = re.compile(
     r"\W*(?:(?:match|record|answer|result)\W+)?(?:none|null|no)\b[^\d]*", re.IGNORECASE
 )
@@ -90,7 +94,9 @@ def _number(value: Any) -> int | None:
     if value is None or value is False:
         return 0
     if isinstance(value, list):
-        return _number(value[0]) if len(value) == 1 else None if value else 0
+        if not value:
+            return 0
+        return _number(value[0]) if len(value) == 1 else None
     if isinstance(value, str):
         if _NO_RECORD.match(value):
             return None if EXCEPTION.search(value) else 0

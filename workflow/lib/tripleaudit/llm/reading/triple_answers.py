@@ -37,6 +37,7 @@ _BETWEEN_GROUPS = re.compile(
     re.IGNORECASE,
 )
 _LABELLED = re.compile(r"[\s*_]*(subject|relation|object)[\s*_]*:[\s*_]*(\S.*)", re.IGNORECASE)
+_OPENS_JSON = re.compile(r"\s*[\[{]")
 _PLACEHOLDER = ".… "
 _EMPHASIS = "*_`\"'“” "
 
@@ -130,17 +131,24 @@ def _states_nothing(triple: ParsedTriple) -> bool:
 
 
 def _status_without_triples(text: str, decoded: Decoded, dropped: int) -> str:
-    if decoded.values and not dropped and any(_has_empty_list(value) for value in decoded.values):
+    if (
+        decoded.values
+        and not dropped
+        and any(_states_no_triples(value) for value in decoded.values)
+    ):
         return "empty"
     if says_nothing(text):
         return "empty"
     return "refused" if is_refusal(text) else "failed"
 
 
-def _has_empty_list(value: Any) -> bool:
-    """Return whether a value is an empty list or object, or holds one or a word for it."""
+def _states_no_triples(value: Any) -> bool:
+    """Return whether a value states, at any depth, that there are no triples.
+
+    It does so by an empty list or object, by null, or by a word such as "none".
+    """
     if isinstance(value, dict):
-        if _is_nothing(value) or any(_has_empty_list(item) for item in value.values()):
+        if _is_nothing(value) or any(_states_no_triples(item) for item in value.values()):
             return True
         return any(_lists_nothing(name, value) for name in value)
     return isinstance(value, list) and all(_is_nothing(item) for item in value)
@@ -164,7 +172,10 @@ def _is_nothing(value: Any) -> bool:
 def _triples_of_values(
     values: Sequence[Any], entity_types: Collection[str]
 ) -> tuple[list[ParsedTriple], int]:
-    """Return the triples of an answer's values and the number of items that were dropped."""
+    """Return the triples of an answer's values and the number of items that were dropped.
+
+    The first of the three groups that has triples or states that there are none is the answer.
+    """
     objects = [value for value in values if isinstance(value, dict)]
     nested_lists = [
         value for value in values if isinstance(value, list) and (_is_nested(value) or not value)
@@ -175,19 +186,18 @@ def _triples_of_values(
     triples: list[ParsedTriple] = []
     dropped = 0
     is_answered = False
-    for kind in (objects, nested_lists, single_lists):
+    for group in (objects, nested_lists, single_lists):
         if is_answered:
-            dropped += sum(bool(value) for value in kind)
+            dropped += sum(bool(value) for value in group)
             continue
-        items = [item for value in kind for item in _items(value, {})]
+        items = [item for value in group for item in _items(value, {})]
         cleaned = [None if item is None else _clean(item, entity_types) for item in items]
         triples = [triple for triple in cleaned if triple is not None]
         dropped += len(cleaned) - len(triples)
-        is_answered = bool(triples) or (
-            not cleaned and any(_has_empty_list(value) for value in kind)
-        )
+        states_none = not items and any(_states_no_triples(value) for value in group)
+        is_answered = bool(triples) or states_none
     if is_answered and not triples:
-        return [], 0  # an empty list beside quotations
+        return [], 0  # an empty list is the answer, and other values are quotations
     return triples, dropped
 
 
@@ -195,7 +205,7 @@ def _items(value: Any, roles: Mapping[str, Any]) -> Iterator[dict[str, Any] | No
     """Yield triples in a JSON value as ``{role: element}``, and None for each other item.
 
     Args:
-        roles: elements that an object around the value gives for all its triples.
+        roles: elements that the object right around the value gives for all its triples.
     """
     if _is_nothing(value):
         return
@@ -224,7 +234,7 @@ def _has_several_objects(value: list[Any]) -> bool:
 def _items_of_object(
     value: Mapping[str, Any], outer_roles: Mapping[str, Any]
 ) -> Iterator[dict[str, Any] | None]:
-    roles = dict(outer_roles)
+    """Yield the triples that an object is, or that are inside it; as :func:`_items`."""
     members = {str(name).strip().lower().replace(" ", "_"): item for name, item in value.items()}
     by_role: dict[str, Any] = {}
     inner = []
@@ -243,7 +253,7 @@ def _items_of_object(
         and isinstance(members.get("type"), str)
     ):
         by_role["relation"] = members["type"]
-    roles |= by_role
+    roles = {**outer_roles, **by_role}
     if set(ROLES) <= set(roles):
         yield from _expand(roles)
         return
@@ -256,9 +266,6 @@ def _items_of_object(
                 yield from _items(decoded, {})
         else:
             yield from _items(item, by_role)
-
-
-_OPENS_JSON = re.compile(r"\s*[\[{]")
 
 
 def _is_element(item: Any) -> bool:

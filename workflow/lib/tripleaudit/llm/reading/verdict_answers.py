@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from tripleaudit.llm.reading.answer_text import strip_wrapping
 from tripleaudit.llm.reading.json_values import decode
@@ -40,6 +41,7 @@ _PLAIN_VERDICT = re.compile(
     r"(?:so |hence |thus |well |but |and )?(?:(?:it|that|this|the \w+)(?:['’]s| is| was) )?"
     r"(?:actually |really |indeed |definitely |rather |simply )?(\w+)"
 )
+# "there is no evidence" is no verdict
 _NO_BEFORE_NOUN = re.compile(r"\bno (?=\w)")
 _CLAUSE_END = re.compile(r"[.,;!\n]+")
 _NAMED = re.compile(
@@ -58,8 +60,7 @@ def parse_yes_no(text: str) -> bool | None:
     """
     text = strip_wrapping(text)
     for value in decode(text).values:
-        members = value.values() if isinstance(value, dict) else value if len(value) == 1 else ()
-        verdicts = {_polarity(str(member)) for member in members} - {None}
+        verdicts = {_polarity(str(member)) for member in _members(value)} - {None}
         if len(verdicts) == 1:
             return verdicts.pop()
     text = _QUESTION.sub(" ", _ALTERNATIVES.sub(" ", text))
@@ -77,18 +78,28 @@ def parse_yes_no(text: str) -> bool | None:
     named = [verdict for verdict in named if verdict is not None]
     if named:
         return named[-1]
-    words = [
-        word for clause in clauses for word in re.findall(r"\w+", _NO_BEFORE_NOUN.sub(" ", clause))
-    ]
+    without_no = [_NO_BEFORE_NOUN.sub(" ", clause) for clause in clauses]
+    words = [word for clause in without_no for word in re.findall(r"\w+", clause)]
     verdicts = {_polarity(word) for word in words} - {None}
     return verdicts.pop() if len(verdicts) == 1 else None
 
 
-def _corrected(text: str, verdict: bool) -> bool | None:
-    """Return the verdict of an answer that begins with one, and may take it back.
+def _members(value: dict[str, Any] | list[Any]) -> list[Any]:
+    """Return what a decoded value may give as the verdict: an object's values, or a single item."""
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if len(value) == 1 else []
 
-    Of a sentence ("no, true") and of a correction ("no, wait, yes") the last verdict counts; an
-    answer whose sentences contradict each other ("Yes. No.") is unclear.
+
+def _corrected(text: str, verdict: bool) -> bool | None:
+    """Return the verdict of an answer that begins with one and may take it back.
+
+    The last verdict counts within the first sentence ("no, true") and in an answer with a word of
+    correction ("no, wait, yes"). An answer whose sentences contradict each other ("Yes. No.") is
+    unclear.
+
+    Args:
+        verdict: that of the first word.
     """
     verdicts = _plain_verdicts(text)
     if _CORRECTION.search(text.casefold()) and verdicts:
@@ -101,8 +112,8 @@ def _corrected(text: str, verdict: bool) -> bool | None:
 
 def _plain_verdicts(text: str) -> list[bool]:
     """Return the verdicts of clauses that consist of one, such as "yes" and "it is true"."""
-    words = [_PLAIN_VERDICT.fullmatch(clause.strip()) for clause in _certain_clauses(text)]
-    verdicts = [_polarity(word[1]) for word in words if word]
+    matches = [_PLAIN_VERDICT.fullmatch(clause.strip()) for clause in _certain_clauses(text)]
+    verdicts = [_polarity(match[1]) for match in matches if match]
     return [verdict for verdict in verdicts if verdict is not None]
 
 
@@ -116,6 +127,7 @@ def _certain_clauses(text: str) -> Iterator[str]:
 
 
 def _polarity(word: str) -> bool | None:
+    """Return True for a word such as "true", False for one such as "no", None for any other."""
     word = re.sub(r"^\W+|\W+$", "", word.casefold())
     if word in YES_WORDS:
         return True
