@@ -127,7 +127,7 @@ REQUIRED = {  # which options are, test_arguments keeps
     "needles": "required: STEP",
     "collection run f --out o": "--model --system is required",
     "prepare --out o": "--source --corpus is required",
-    "fetch --out o": "--source --model --raw is required",
+    "fetch --out o": "--source --model --raw --data-set is required",
 }
 
 

@@ -45,7 +45,7 @@ def test_a_model_that_does_not_fit_into_memory_is_refused_in_one_sentence(
     config = json.loads((folder / "config.json").read_text())
     config["encoder"]["vocab_size"] = vocabulary  # more bytes than any machine can address
     (folder / "config.json").write_text(json.dumps(config))
-    assert main(["extract", str(folder), "Ann lives in Bonn."]) == 1
+    assert main(["extract", "Ann lives in Bonn.", "--model", str(folder)]) == 1
     message = capsys.readouterr().err.splitlines()[-1]
     assert message.startswith("error: extract: out of memory; ")
 

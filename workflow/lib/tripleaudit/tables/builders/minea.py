@@ -151,7 +151,7 @@ def minea(study: TableInputs) -> Table:
 
     runs = runs_of(study, "needles")
     rows = stratum_rows(study, runs)
-    labels = rows["row"].replace("all", "Overall").str.replace("group:", "Group ")
+    labels = rows["row"].astype(str).replace("all", "Overall").str.replace("group:", "Group ")
     measured = needle_columns(
         ("MINEA", "minea", "max"), ("Needles", "needles", ""), ("Any criterion", "minea_any", "any")
     )
@@ -215,7 +215,7 @@ def needle_criteria(study: TableInputs) -> Table:
 
     runs = runs_of(study, "needles")
     rows = stratum_rows(study, runs)
-    rows = rows[~rows["stratum"].str.startswith("group:")]
+    rows = rows[~rows["stratum"].astype(str).str.startswith("group:")]
     rows = rows.assign(row=rows["row"].replace("all", "All needles"))
     cells = study.cells
     is_rate = (cells["metric"] == "rate") & (cells["protocol"] == "needles")
