@@ -127,7 +127,7 @@ EXTRACTOR_STUDY := results/webnlg-extractor
 EXTRACTOR := $(EXTRACTOR_STUDY)/models/webnlg-ten/original-nz/casrel-own-subject/none/seed1
 EXTRACTOR_SETS := $(EXTRACTOR_STUDY)/protocols/webnlg-ten/original/nz
 
-checkpoint: $(DEMO) ## train the included extractor again, and write it to resources/models (ten minutes of one CPU core)
+checkpoint: $(DEMO) ## train the included extractor again, and write it to resources/models (twenty minutes of one CPU core)
 	$(BIN)/tripleaudit run resources/models/study.yaml $(EXTRACTOR)/model.safetensors $(EXTRACTOR_SETS)/test.jsonl \
 	  --cores $(CORES) --rerun-incomplete
 	$(BIN)/tripleaudit compact $(EXTRACTOR) --train $(EXTRACTOR_SETS)/train.jsonl --valid $(EXTRACTOR_SETS)/valid.jsonl \

@@ -109,6 +109,11 @@ def test_extract_prints_triples_and_json(model, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["id"] == "x"
 
 
+def test_the_included_model_extracts_without_further_arguments(capsys):
+    assert main(["extract", "Barack Obama is the leader of the United States."]) == 0
+    assert "(United States; leaderName; Barack Obama)" in capsys.readouterr().out
+
+
 def test_a_small_copy_predicts_the_same_and_its_card_has_the_scores(model, home, tmp_path, capsys):
     splits = [
         item for name in ("train", "valid") for item in (f"--{name}", str(home / f"{name}.jsonl"))

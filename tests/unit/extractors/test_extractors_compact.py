@@ -1,6 +1,7 @@
 """Small copies of trained extractors."""
 
 import json
+import os
 
 import pytest
 import torch
@@ -72,3 +73,12 @@ def test_a_tokenizer_of_another_kind_is_refused(model, tmp_path, monkeypatch):
     model.tokenizer = Tokenizer
     with pytest.raises(UserError, match="is a BPE model; expected an extractor on an encoder with"):
         save_compact(model, TEXTS, 8, tmp_path / "small")
+
+
+def test_the_weights_of_a_copy_follow_the_umask(model, tmp_path):
+    umask = os.umask(0o022)
+    try:
+        save_compact(model, TEXTS, SPECIAL, tmp_path / "small")
+    finally:
+        os.umask(umask)
+    assert (tmp_path / "small" / "model.safetensors").stat().st_mode & 0o777 == 0o644

@@ -117,7 +117,7 @@ def publish_file(temporary: Path, path: Path) -> None:
         UserError: A later job makes this file.
     """
     check_claims(path)
-    _apply_umask(temporary)
+    apply_umask(temporary)
     folder = _job_folder()
     record = None if folder is None else _record_file(folder, path)
     if record is None:
@@ -257,11 +257,11 @@ def _write(file: Path, text: Any) -> None:
             "w", dir=file.parent, prefix=".", delete=False, encoding="utf-8"
         ) as stream:
             stream.write(text)
-        _apply_umask(Path(stream.name))
+        apply_umask(Path(stream.name))
         Path(stream.name).replace(file)
 
 
-def _apply_umask(file: Path) -> None:
+def apply_umask(file: Path) -> None:
     """Make a temporary file, which its owner alone may read, readable as the umask says."""
     umask = os.umask(0)
     os.umask(umask)

@@ -18,6 +18,7 @@ from torch import nn
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import write_json
+from tripleaudit.core.outputs import apply_umask
 from tripleaudit.extractors.base import Extractor
 
 UNUSED = "[unused"
@@ -128,6 +129,10 @@ def _renumber(processor: dict[str, Any] | None, numbers: dict[str, int]) -> dict
 
 
 def halve_weights(file: Path) -> None:
-    """Store weights in 16 bits; loading makes 32 of them again, as ``config.json`` says."""
+    """Store weights in 16 bits; loading makes 32 of them again, as ``config.json`` says.
+
+    safetensors writes files that their owner alone can read; the copy follows the umask.
+    """
     weights = {name: tensor.half() for name, tensor in load_file(file).items()}
     save_file(weights, file, metadata={"format": "pt"})
+    apply_umask(file)
