@@ -53,12 +53,7 @@ def test_a_local_encoder_replaced_by_an_older_one_is_noticed(folder, tiny_encode
 
 @pytest.mark.thorough
 def test_modules_in_the_folder_of_a_study_are_not_imported(folder):
-    mark = folder / "imported"
-    for name in ("types", "json", "random", "queue", "yaml"):
-        code = (
-            f"open({str(mark)!r}, 'a').write({name!r})\nraise ImportError('a script of the user')\n"
-        )
-        (folder / f"{name}.py").write_text(code, encoding="utf-8")
+    mark = add_foreign_modules(folder)
     ran(folder, "--", TEST_SET, PYTHONPATH="")
     command = [
         sys.executable,
@@ -74,6 +69,31 @@ def test_modules_in_the_folder_of_a_study_are_not_imported(folder):
     result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert not mark.exists()
+
+
+@pytest.mark.thorough
+def test_jobs_of_a_cluster_import_no_modules_of_the_study_s_folder(folder):
+    pytest.importorskip("snakemake_executor_plugin_cluster_generic")
+    mark = add_foreign_modules(folder)
+    submit = folder / "submit.sh"
+    submit.write_text('#!/bin/sh\nsh "$1" > job.log 2>&1 &\necho $!\n', encoding="utf-8")
+    submit.chmod(0o755)
+    cluster = ["--executor", "cluster-generic", "--cluster-generic-submit-cmd", str(submit)]
+    ran(folder, *cluster, "--jobs", "1", "--", TEST_SET, PYTHONPATH="")
+    assert not mark.exists(), (folder / "job.log").read_text("utf-8")
+
+
+def add_foreign_modules(folder):
+    """Write modules of the user's own that have names of Python's; return the file in which they
+    say that they were imported.
+    """
+    mark = folder / "imported"
+    for name in ("types", "json", "random", "queue", "yaml"):
+        code = (
+            f"open({str(mark)!r}, 'a').write({name!r})\nraise ImportError('a script of the user')\n"
+        )
+        (folder / f"{name}.py").write_text(code, encoding="utf-8")
+    return mark
 
 
 def test_an_encoder_s_folder_may_contain_blanks_and_glob_characters(folder, tiny_encoder):

@@ -27,6 +27,8 @@ spec:
           workingDir: "$PWD"
           env:
             - {name: HF_HUB_OFFLINE, value: "1"}
+            - {name: PYTHONSAFEPATH, value: "1"}
+            - {name: TRIPLEAUDIT_SAFE_PATH, value: "1"}
           resources:
             requests: {cpu: "$threads", memory: "${memory}M", $gpu}
             limits: {memory: "${memory}M", $gpu}
