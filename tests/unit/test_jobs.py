@@ -256,7 +256,11 @@ EDITS = {
         MORE,
         SCORED | MADE - {"train_masked_lm"} | {"audit"},
     ),
-    "the bootstrap": ("scoring/bootstrap.py", MORE, SCORED | FACTS | NEEDLES | {"score_triples"}),
+    "the bootstrap": (
+        "scoring/bootstrap.py",
+        MORE,
+        SCORED | FACTS | {"score_triples"} | NEEDLES - {"make_needles"},
+    ),
     "an extractor": ("extractors/casrel.py", MORE, {"train", "predict"}),
     "settings of an extractor": (
         "extractors/specs/casrel.py",
