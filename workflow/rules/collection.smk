@@ -57,7 +57,7 @@ rule extract_collection:
         deciding=COLLECTIONS.deciding_options,
         speed=COLLECTIONS.speed_options,
         extractor=lambda wildcards, input, threads: COLLECTIONS.extractor_options(
-            wildcards.collection, threads
+            wildcards.collection, threads, input.model
         ),
         gate=lambda wildcards, input: (
             ["--gate", str(Path(input.gate[0]).parent)] if input.gate else []
@@ -96,7 +96,9 @@ rule finish_collection:
         addresses=COLLECTIONS.addresses,
         reading=COLLECTIONS.reading_options,
         deciding=COLLECTIONS.deciding_options,
-        extractor=lambda wildcards, input: COLLECTIONS.extractor_options(wildcards.collection, 1),
+        extractor=lambda wildcards, input: COLLECTIONS.extractor_options(
+            wildcards.collection, 1, input.model
+        ),
         gate=lambda wildcards, input: (
             ["--gate", str(Path(input.gate[0]).parent)] if input.gate else []
         ),

@@ -1,7 +1,7 @@
 """Text collections of a study, the models that process them, and the files of their triples."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -119,16 +119,18 @@ class Collections:
         corpus = self._corpus(self.section[name])
         return [self.protocols.set_file(corpus, "original", "nz", "train")] if corpus else []
 
-    def extractor_options(self, name: str, threads: int) -> list[str]:
+    def extractor_options(self, name: str, threads: int, model_files: Sequence[str]) -> list[str]:
         """Return the options of ``tripleaudit collection`` for the extractor or system.
+
+        ``model_files`` are the job's own input files of :meth:`model`: Snakemake has put the folder
+        of the study into them, which paths of this class do not name.
 
         In the JSON of a system, ``deciding`` are the settings that affect its answers, and ``job``
         the values that its job needs besides its settings.
         """
         system, systems = self.system(name), self.systems
         if system is None:
-            weights = self.model(name)[0]
-            return ["--model", str(Path(weights).parent)]
+            return ["--model", str(Path(model_files[0]).parent)]
         corpus = self._corpus(self.section[name])
         values = {
             "name": system,
@@ -136,7 +138,7 @@ class Collections:
             "settings": systems.settings(system),
             "deciding": systems.identity(corpus, system),
             "job": json.loads(systems.job(corpus, system, threads)),
-            "train": next(iter(self._training_sets(name)), ""),
+            "train": model_files[-1] if self._training_sets(name) else "",
             "files": self._programs(system),
         }
         return ["--system", json.dumps(values, sort_keys=True)]
