@@ -2,7 +2,6 @@
 #
 # Defined elsewhere: DEFAULT_STUDY in Snakefile, PACKAGE_FOLDER in package.smk, GATE in scoring.smk.
 import json
-import os
 import re
 import sys
 from functools import partial
@@ -37,13 +36,7 @@ jobs.export_environment(
     PACKAGE_FOLDER, config["gpu"], config["gpu_share"], offline=workflow.remote_exec
 )
 PYTHON = sys.executable
-
-# On clusters, Snakemake starts itself by `python -m snakemake` in the study's folder, where Python would import a file
-# json.py. PYTHONSAFEPATH prevents that. Programs of jobs do not inherit it, unless the user has set it; the second
-# variable says that the workflow has.
-if "PYTHONSAFEPATH" not in os.environ or "TRIPLEAUDIT_SAFE_PATH" in os.environ:
-    os.environ["PYTHONSAFEPATH"] = os.environ["TRIPLEAUDIT_SAFE_PATH"] = "1"
-    shell.prefix("set -euo pipefail; unset PYTHONSAFEPATH; ")
+shell.prefix(jobs.protect_imports())
 
 
 def files_of(input_function):

@@ -175,3 +175,20 @@ def export_environment(
     os.environ["TRIPLEAUDIT_GPU_SHARE"] = str(share)
     if offline:
         os.environ["HF_HUB_OFFLINE"] = "1"
+
+
+def protect_imports() -> str:
+    """Keep Snakemake's own processes from importing modules of the study's folder.
+
+    On clusters, Snakemake starts itself by ``python -m snakemake`` in that folder, where Python
+    would import a file ``json.py``. PYTHONSAFEPATH prevents that. Programs of jobs do not inherit
+    it, unless the user has set it; the second variable says that the workflow has.
+
+    Returns:
+        The beginning of every shell command.
+    """
+    prefix = "set -euo pipefail; "
+    if "PYTHONSAFEPATH" in os.environ and "TRIPLEAUDIT_SAFE_PATH" not in os.environ:
+        return prefix
+    os.environ["PYTHONSAFEPATH"] = os.environ["TRIPLEAUDIT_SAFE_PATH"] = "1"
+    return f"{prefix}unset PYTHONSAFEPATH; "
