@@ -133,8 +133,12 @@ ROWS = [
 
 
 @pytest.fixture
-def hub_folder(tmp_path):
-    """A copy of a repository of the hub with three splits, as ``push_to_hub`` writes them."""
+def hub_folder(tmp_path, monkeypatch):
+    """A copy of a repository of the hub with three splits, as ``push_to_hub`` writes them; it is
+    read offline, and the cache of datasets is a folder of its own.
+    """
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
     for split, count in (("train", 20), ("dev", 2), ("test", 1)):
         file = tmp_path / "conll" / "data" / f"{split}-00000-of-00001.parquet"
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -161,10 +165,7 @@ def prepare(study, split, downloads):
     return read_corpus(out).sentences
 
 
-def test_a_corpus_of_the_hub_is_fetched_and_prepared(hub_folder, tmp_path, monkeypatch):
-    """From a copy of a repository, offline, and with the cache of datasets in a folder of its own."""
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+def test_a_corpus_of_the_hub_is_fetched_and_prepared(hub_folder, tmp_path):
     downloads = tmp_path / "downloads"
     config = {"study": "s", "extractors": {"casrel": {}}}
     hub = {"hub": str(hub_folder), "hub_splits": {"valid": "dev"}}
