@@ -98,3 +98,50 @@ def test_exchanged_entities_are_named_although_another_hint_concerns_more_triple
     text = capsys.readouterr().out
     assert "1 more triples would be correct with subject and object exchanged" in text
     assert "2 more triples would be correct if case did not count" in text
+
+
+def test_a_gate_that_cannot_be_decided_never_passes(tmp_path, files, capsys) -> None:
+    gold, good, worse = files
+    gate = ["--fail-below", "0", "--significant"]
+    assert main(["compare", good, worse, gold, *gate, "--bootstrap", "0"]) == 1
+    assert "--bootstrap 0" in capsys.readouterr().err
+    assert main(["compare", good, worse, gold, *gate, "--shuffles", "5"]) == 4
+    assert "--shuffles" in capsys.readouterr().err
+    few = [
+        str(write(tmp_path / f"few{name}", [sentence(n, triple) for n in range(6)]))
+        for name, triple in (("gold", RIGHT), ("good", RIGHT), ("bad", WRONG))
+    ]
+    assert main(["compare", few[1], few[2], few[0], *gate]) == 4
+    assert "at least 10" in capsys.readouterr().err
+    assert main(["compare", few[1], few[2], few[0], "--fail-below", "0"]) == 3
+
+
+def test_significant_needs_an_interval_below_the_limit_and_tests_losses_only(files, capsys) -> None:
+    gold, good, worse = files
+    command = ["compare", good, worse, gold, "--significant", "--fail-below"]
+    assert main([*command, "-5"]) == 3
+    assert main([*command, "-24"]) == 0  # the loss is 25 points, its interval begins at about 12
+    assert main([*command, "2"]) == 1
+    assert "0 or less" in capsys.readouterr().err
+
+
+def test_a_score_just_below_its_limit_is_printed_with_the_digits_that_show_it(
+    tmp_path, capsys
+) -> None:
+    rows = range(5000)
+    gold = str(write(tmp_path / "gold.jsonl", [sentence(n, RIGHT) for n in rows]))
+    found = [sentence(n, RIGHT if n < 2999 else WRONG) for n in rows]
+    predicted = str(write(tmp_path / "predicted.jsonl", found))
+    assert main(["score", gold, predicted, "--bootstrap", "0", "--fail-under", "60"]) == 3
+    assert "F1 is 59.98, below" in capsys.readouterr().err
+    command = ["compare", gold, predicted, gold, "--bootstrap", "0", "--shuffles", "1"]
+    assert main([*command, "--fail-below", "-40"]) == 3
+    assert "F1 fell by 40.02 points" in capsys.readouterr().err
+
+
+def test_a_score_equal_to_its_limit_passes(tmp_path) -> None:
+    rows = range(100)
+    gold = str(write(tmp_path / "gold.jsonl", [sentence(n, RIGHT) for n in rows]))
+    found = [sentence(n, RIGHT if n < 57 else WRONG) for n in rows]
+    predicted = str(write(tmp_path / "predicted.jsonl", found))
+    assert main(["score", gold, predicted, "--fail-under", "57"]) == 0

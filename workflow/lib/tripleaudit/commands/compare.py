@@ -5,8 +5,17 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tripleaudit.commands.printer import add_json, print_error, print_result
-from tripleaudit.core.arguments import BELOW, RESAMPLES, SEED, Real, Whole, add_missing, add_reading
+from tripleaudit.commands.printer import add_json, format_below, is_below, print_error, print_result
+from tripleaudit.core.arguments import (
+    BELOW,
+    RESAMPLES,
+    SEED,
+    UNDECIDED,
+    Real,
+    Whole,
+    add_missing,
+    add_reading,
+)
 
 if TYPE_CHECKING:
     from tripleaudit.api.compare import CompareResult
@@ -45,12 +54,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--fail-below",
         type=Real(-100, 100),
         metavar="POINTS",
-        help=f"exit with {BELOW} if the F1 of any pair changes by less than this, in points (0: on any loss)",
+        help=f"exit with {BELOW} if the F1 of B minus that of A is below POINTS, in any pair: "
+        "0 fails on any loss, -0.5 on a loss of more than half a point, 2 on a gain below two points",
     )
     parser.add_argument(
         "--significant",
         action="store_true",
-        help="with --fail-below: only if the whole 95 %% interval of the change lies below it",
+        help="with --fail-below 0 or less: only if the loss is significant (p below .05 and the whole "
+        f"95 %% interval below POINTS); exit with {UNDECIDED} if this cannot be decided",
     )
     parser.add_argument(
         "--show",
@@ -92,8 +103,7 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.corpora.readers.records import parse_columns
     from tripleaudit.exchange.comparison_page import to_terminal
 
-    if args.significant and args.fail_below is None:
-        raise UserError("--significant: has no meaning without --fail-below POINTS")
+    check_gate(args)
     if args.out and args.out.suffix not in PAGE_ENDINGS:
         raise UserError(f"--out {args.out}: expected a file that ends in .json, .md or .html")
     result = compare(
@@ -112,15 +122,69 @@ def run(args: argparse.Namespace) -> int:
     if args.out:
         write_page(result, args.out)
     print_result(result, args.json, to_terminal(result.comparison, args.show))
+    return 0 if args.fail_below is None else gate_exit_code(result, args)
+
+
+def check_gate(args: argparse.Namespace) -> None:
+    """Refuse gates that no comparison can decide.
+
+    Raises:
+        UserError: ``--significant`` lacks a limit or intervals, or has a limit above 0.
+    """
+    from tripleaudit.core.errors import UserError
+
+    if not args.significant:
+        return
     if args.fail_below is None:
-        return 0
-    below = [
-        pair for pair in result.pairs if is_below(pair.total, args.fail_below, args.significant)
-    ]
-    for pair in below:
+        raise UserError("--significant: has no meaning without --fail-below POINTS")
+    if args.fail_below > 0:
+        raise UserError(
+            "--significant: tests losses, so --fail-below must be 0 or less; to require a gain, "
+            "remove --significant"
+        )
+    if args.bootstrap == 0:
+        raise UserError(
+            "--significant: requires intervals, which --bootstrap 0 turns off; remove one of the two"
+        )
+
+
+def gate_exit_code(result: "CompareResult", args: argparse.Namespace) -> int:
+    """Return the exit code of ``--fail-below``, and print each pair that is not above it."""
+    below = undecided = False
+    for pair in result.pairs:
         name = f"{pair.name}: " if pair.name else ""
-        print_error(f"{name}{describe_change(pair.total)} (allowed: {args.fail_below:g})")
-    return BELOW if below else 0
+        problem = undecided_reason(pair.total, len(result.pairs), args) if args.significant else ""
+        if problem:
+            undecided = True
+            print_error(f"{name}--significant cannot be decided: {problem}")
+        elif fails(pair.total, args.fail_below, args.significant):
+            below = True
+            change = describe_change(pair.total, args.fail_below)
+            print_error(f"{name}{change} (allowed: {args.fail_below:g})")
+    if below:
+        return BELOW
+    return UNDECIDED if undecided else 0
+
+
+def undecided_reason(difference: "Difference", pairs: int, args: argparse.Namespace) -> str:
+    """Return why no loss could ever be significant; empty if one could.
+
+    Args:
+        difference: of F1 over all sentences.
+        pairs: number of p-values that Holm's correction counts.
+        args: the options.
+    """
+    from tripleaudit.scoring.significance import ALPHA
+
+    if difference.bounds is None:
+        return (
+            f"there is no interval for {difference.sentences} sentences; at least 10 are needed "
+            "(sentences that are variants of one text count as one)"
+        )
+    if pairs / (args.shuffles + 1) >= ALPHA:
+        least = int(pairs / ALPHA)
+        return f"with --shuffles {args.shuffles} no p-value is below {ALPHA}; use at least {least}"
+    return ""
 
 
 def write_page(result: "CompareResult", path: Path) -> None:
@@ -136,20 +200,33 @@ def write_page(result: "CompareResult", path: Path) -> None:
         stream.write(text)
 
 
-def is_below(difference: "Difference", points: float, significant: bool) -> bool:
-    """Return whether F1, or with ``significant`` its whole interval, changed by less than points."""
+def fails(difference: "Difference", points: float, significant: bool) -> bool:
+    """Return whether F1 changed by less than some points, with ``significant`` beyond chance.
+
+    Beyond chance has the meaning of the bold marks of the output: the interval leaves 0 out and the
+    corrected p-value is below .05. In addition, the whole interval must be below the limit.
+    """
+    if not is_below(100 * difference.change(), points):
+        return False
     if not significant:
-        return 100 * difference.change() < points
-    return difference.bounds is not None and 100 * difference.bounds["f1"].high < points
+        return True
+    assert difference.bounds is not None
+    return difference.clear and 100 * difference.bounds["f1"].high < points
 
 
-def describe_change(difference: "Difference") -> str:
-    """Return ``F1 fell by 11.6 points [5.2, 18.0]``, with the interval where there is one."""
+def describe_change(difference: "Difference", points: float) -> str:
+    """Return ``F1 fell by 11.6 points [5.2, 18.0]``, with the interval where there is one.
+
+    Args:
+        difference: of F1 over all sentences.
+        points: the limit that the change is below; as many digits as show this are printed.
+    """
     change = 100 * difference.change()
     sign, verb = (-1, "fell") if change < 0 else (1, "rose only")
+    amount = format_below(change, points).lstrip("-")
     interval = ""
     if difference.bounds is not None:
         bound = difference.bounds["f1"]
         low, high = sorted((100 * sign * bound.low, 100 * sign * bound.high))
         interval = f" [{low:.1f}, {high:.1f}]"
-    return f"F1 {verb} by {abs(change):.1f} points{interval}"
+    return f"F1 {verb} by {amount} points{interval}"

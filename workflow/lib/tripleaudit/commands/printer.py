@@ -10,6 +10,9 @@ from tripleaudit.core.arguments import BELOW
 if TYPE_CHECKING:
     from tripleaudit.api.results import Result
 
+ROUNDING_ERROR = 1e-9
+"""Points by which equal scores may differ because of floating-point arithmetic."""
+
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add ``--json``."""
@@ -46,7 +49,21 @@ def check_limit(subject: str, f1: float, limit: float | None) -> int:
         limit: percent; None for no limit.
     """
     percent = 100 * f1
-    if limit is None or percent >= limit:
+    if limit is None or not is_below(percent, limit):
         return 0
-    print_error(f"{subject} is {percent:.1f}, below --fail-under {limit:g}")
+    print_error(f"{subject} is {format_below(percent, limit)}, below --fail-under {limit:g}")
     return BELOW
+
+
+def is_below(value: float, limit: float) -> bool:
+    """Return whether a percentage is below a limit by more than a rounding error."""
+    return value < limit - ROUNDING_ERROR
+
+
+def format_below(value: float, limit: float) -> str:
+    """Return a number with one decimal, or as many as show that it is below a limit."""
+    for digits in range(1, 9):
+        text = f"{value:.{digits}f}"
+        if float(text) < limit:
+            return text
+    return f"{value:.9f}"

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 BELOW = 3
 """Exit code where a score or a change is below a limit of the user; 1 and 2 stand for errors."""
+UNDECIDED = 4
+"""Exit code where the data cannot decide whether a limit of the user is kept."""
 OUTPUT_PREFIXES = ("out", "report", "write", "facts", "calls")
 """Starts of the names of options that name a written file."""
 
@@ -91,7 +93,7 @@ def add_settings(parser: argparse.ArgumentParser, section: "type[Section]", **op
         if bool in types:
             action = "store_false" if field.default else "store_true"
             if field.default:
-                text = f"turn off: {text}"
+                text = f"turn this off (on by default): {text[0].lower()}{text[1:]}"
             parser.add_argument(f"--{option}", dest=key, action=action, help=text)
             continue
         form: dict[str, Any] = {"metavar": option.rpartition("-")[2].upper()}
