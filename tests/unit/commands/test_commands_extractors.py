@@ -130,13 +130,13 @@ def test_a_small_copy_predicts_the_same_and_its_card_has_the_scores(model, home,
 
 
 @pytest.mark.parametrize(
-    ("options", "seen", "expected"),
-    [("", "7", "1"), ("", "", "0"), ("--gpu 0", "7", "0"), ("--gpu 1 --gpus 0", "7", "0")],
+    ("options", "expected"),
+    [("", "auto"), ("--gpu 1", "1"), ("--gpu 0", "0"), ("--gpu 1 --gpus 0", "0")],
 )
-def test_a_collection_is_extracted_on_gpus_where_there_are_any(
-    model, tmp_path, monkeypatch, logging_as_it_was, options, seen, expected
+def test_a_collection_is_extracted_where_its_options_ask_for(
+    model, tmp_path, monkeypatch, logging_as_it_was, options, expected
 ):
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", seen)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "7")
     calls = []
     monkeypatch.setattr(
         "tripleaudit.collection.engine.run_collection", lambda *given, replace: calls.append(given)
@@ -146,6 +146,20 @@ def test_a_collection_is_extracted_on_gpus_where_there_are_any(
         assert main(["collection", "run", "texts.txt", "--model", str(model), *out]) == 0
     assert [collection.name for collection, _ in calls] == ["of-folder", "mine"]
     assert {(collection.models.gpu, workers) for collection, workers in calls} == {(expected, 3)}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_collection_runs_on_the_cpu_if_pytorch_cannot_use_the_allotted_gpu(
+    model, tmp_path, monkeypatch, refused, workers
+):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "99")  # allotted by a scheduler; PyTorch sees none
+    (tmp_path / "texts.txt").write_text("london is the capital of england\n" * 4)
+    command = ["collection", "run", str(tmp_path / "texts.txt"), "--model", str(model)]
+    options = ["--workers", str(workers), "--block", "2", "--out", str(tmp_path / "out")]
+    assert "PyTorch sees none" in refused(*command, *options, "--gpu", "1")
+    assert main([*command, *options]) == 0
+    manifest = json.loads((tmp_path / "out/collection.json").read_text())
+    assert manifest["counts"]["sentences"] == 4
 
 
 def test_bad_input_is_one_sentence(model, home, tiny_encoder, tmp_path, refused):

@@ -86,7 +86,8 @@ class Models:
         gate: folder of the classifier before it, or None.
         batch_size: sentences at a time on a CPU.
         threshold: of the gate.
-        gpu: ``0`` for the CPU, ``1`` for the GPU that the process was given.
+        gpu: ``0`` for the CPU, ``auto`` for the GPU of the process if PyTorch can use it, ``1`` to
+            insist on it.
         threads: of PyTorch on a CPU.
         system: that extracts, None for a trained extractor.
     """

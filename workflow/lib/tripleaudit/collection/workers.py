@@ -64,7 +64,7 @@ def _start_worker(models: Models, target: Target, settings: dict[str, Any], numb
     """Load the models of a worker process, on the GPU with its number."""
     global _extractor
     threading.Thread(target=_exit_with_parent, daemon=True).start()
-    gpus = devices() if models.gpu == "1" else None
+    gpus = None if models.gpu == "0" else devices()
     number = numbers.get()
     if gpus:
         os.environ["CUDA_VISIBLE_DEVICES"] = gpus[number % len(gpus)]

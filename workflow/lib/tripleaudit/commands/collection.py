@@ -188,12 +188,11 @@ def _collection(args: argparse.Namespace) -> Iterator[Any]:
     from tripleaudit.collection.finished import folder_of
     from tripleaudit.collection.pipeline import Models
     from tripleaudit.core import code
-    from tripleaudit.core.devices import devices, gpu_slot, policy
+    from tripleaudit.core.devices import gpu_slot, policy
     from tripleaudit.extractors.registry import class_reference, saved_extractor_name
     from tripleaudit.systems.spec import SYSTEM_KINDS
 
     wanted = policy(args.gpu, args.gpus)
-    on_gpu = wanted == "1" or (wanted == "auto" and devices())
     folders = [folder for folder in (args.model, args.gate) if folder]
     modules = {
         class_reference(saved_extractor_name(folder)).rpartition(":")[0] for folder in folders
@@ -211,7 +210,7 @@ def _collection(args: argparse.Namespace) -> Iterator[Any]:
             gate=str(Path(args.gate).absolute()) if args.gate else None,
             batch_size=args.batch_size,
             threshold=args.threshold,
-            gpu="1" if on_gpu else "0",
+            gpu=wanted,
             threads=args.threads,
             system=system,
         ),
