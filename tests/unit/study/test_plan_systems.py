@@ -31,7 +31,7 @@ def test_the_facts_of_the_training_of_stored_outputs_are_looked_into(tmp_path):
         ({}, "5\n", "history.jsonl: not the history of a training"),
         ({"settings": 5}, "", "provenance.json: not the provenance of a training"),
         (None, "", "provenance.json: not the provenance of a training"),
-        ({}, "", "systems/stored/training: there is no corpus 'nyt'"),
+        ({}, "", "systems/stored/training: unknown corpus 'nyt'"),
     ):
         write_json(
             made,

@@ -224,6 +224,8 @@ class one_of(form):
         self.known, self.what, self.removed = known, what, removed
 
     def check(self, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value  # the type of the field refuses it
         if value not in self.known():
             advice = hint(value, self.known())
             if value in self.removed:

@@ -150,8 +150,8 @@ class Endpoint(Section):
         serve = settings.get("serve")
         if serve is None:
             return settings
-        source = dict(serve).get("source", "") if isinstance(serve, Mapping | Serve) else ""
-        is_registered_name = re.fullmatch(r"[\w.-]+", str(source)) is not None
+        source = dict(serve).get("source") if isinstance(serve, Mapping | Serve) else None
+        is_registered_name = isinstance(source, str) and re.fullmatch(r"[\w.-]+", source)
         if is_registered_name and not settings.get("model"):
             settings["model"] = source
         return {**LOCAL_DEFAULTS, **settings}

@@ -1,6 +1,7 @@
 """Functions that the checks of all sections share; a problem is ``section/key: description``."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,16 +32,52 @@ def missing(where: str, path: str | None) -> Iterator[str]:
         yield f"{where}: {path}: no such file"
 
 
-def declared(names: Iterable[str], section: str, incomplete: Iterable[str]) -> list[str]:
-    """Return the names of a section's entries, including those that lack a required key.
+@dataclass(frozen=True)
+class LeftOut:
+    """Values that do not fit their type and were left out of a configuration.
 
-    An incomplete entry is a problem itself, so a reference to it is no second problem.
+    Each of them is a problem already, so no check may report a second problem because the value is
+    absent.
 
-    Args:
-        names: the complete entries.
-        section: location of the section, such as ``generative/endpoints``.
-        incomplete: locations of all incomplete entries.
+    Attributes:
+        locations: keys from the top level to each value, joined by ``/``.
     """
-    prefix = f"{section}/"
-    locations = [location for location in incomplete if location.startswith(prefix)]
-    return [*names, *(location.removeprefix(prefix) for location in locations)]
+
+    locations: frozenset[str] = frozenset()
+
+    def includes(self, *locations: str) -> bool:
+        """Return whether one of these values was left out, alone or with a section around it."""
+        for location in locations:
+            keys = location.split("/")
+            around = ["/".join(keys[:depth]) for depth in range(1, len(keys) + 1)]
+            if not self.locations.isdisjoint(around):
+                return True
+        return False
+
+    def includes_entry_of(self, section: str) -> bool:
+        """Return whether a section or one of its entries was left out."""
+        parents = {location.rpartition("/")[0] for location in self.locations}
+        return section in parents or self.includes(section)
+
+    def unknown(
+        self,
+        where: str,
+        what: str,
+        name: str | None,
+        known: Iterable[str],
+        *,
+        section: str,
+        more: str = "",
+    ) -> Iterator[str]:
+        """Yield a sentence about a reference to an entry that a section does not have.
+
+        Args:
+            where: location of the reference.
+            what: word for the entries, such as ``endpoint``.
+            name: the name that the reference gives; None is no problem.
+            known: names of the entries that fit.
+            section: location of the section, such as ``generative/endpoints``.
+            more: words that follow the name.
+        """
+        if not self.includes(f"{section}/{name}"):
+            yield from unknown(where, what, name, known, more)

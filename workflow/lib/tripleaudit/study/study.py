@@ -1,7 +1,7 @@
 """A study: its configuration, validated, and the parts that follow from it."""
 
 import functools
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from tripleaudit.study.language_models import LanguageModels
 from tripleaudit.study.local_sets import settings_of_data
 from tripleaudit.study.needles import NeedleStudies
 from tripleaudit.study.paths import StudyPaths
+from tripleaudit.study.problems import LeftOut
 from tripleaudit.study.protocols import Protocols
 from tripleaudit.study.report import Report, chosen_tables, possible_tables
 from tripleaudit.study.runs import Runs
@@ -89,7 +90,7 @@ class Study:
         self.name: str = typed.study
         self.corpora: list[str] = list(typed.corpora)
         self.seeds: list[int] = typed.seeds
-        self.protocols = _protocol_names(typed, given)
+        self.protocols = _protocol_names(typed, parsed.given)
         self.settings = _settings(typed)
 
         self.protocol_sets = Protocols(typed, self.protocols, self.settings, paths)
@@ -118,7 +119,7 @@ class Study:
             paths=paths,
         )
 
-        problems += [*parsed.problems, *self.problems(parsed.incomplete)]
+        problems += [*parsed.problems, *self.problems(parsed.left_out)]
         if problems:
             raise refused(problems)
 
@@ -153,27 +154,27 @@ class Study:
                 continue
         return cls(config, study="<study>", downloads="<downloads>", problems=problems)
 
-    def problems(self, incomplete: Collection[str] = ()) -> Iterator[str]:
+    def problems(self, left_out: LeftOut) -> Iterator[str]:
         """Yield one sentence for each thing that cannot work, of every section.
 
         Args:
-            incomplete: locations of entries that lack a required key, which is a problem already.
+            left_out: values that do not fit, each of which is a problem already.
         """
         encoder = self.typed.encoder
         trained = [*self.extractors, *self.classifiers]
-        yield from ProtocolChecks(self.protocol_sets, self.systems, self.trainings).problems()
+        yield from ProtocolChecks(
+            self.protocol_sets, self.systems, self.trainings, left_out
+        ).problems()
         yield from self.paths.problems_of_model("encoder/model", encoder.model, encoder.layers)
         checks = (
-            CorpusChecks(
-                self.typed, self.protocol_sets, self.data, self.paths, trained, incomplete
-            ),
-            TrainingChecks(self.trainings),
-            SystemChecks(self.systems, self.data, incomplete),
-            GenerativeChecks(self.language_models, self.data, incomplete),
-            GreChecks(self.grescores, self.corpora, incomplete),
-            NeedleChecks(self.needles, incomplete),
-            CollectionChecks(self.collections, self.runs),
-            TableChecks(self.report),
+            CorpusChecks(self.typed, self.protocol_sets, self.data, self.paths, trained, left_out),
+            TrainingChecks(self.trainings, left_out),
+            SystemChecks(self.systems, self.data, left_out),
+            GenerativeChecks(self.language_models, self.data, left_out),
+            GreChecks(self.grescores, self.corpora, left_out),
+            NeedleChecks(self.needles, left_out),
+            CollectionChecks(self.collections, self.runs, left_out),
+            TableChecks(self.report, left_out),
         )
         for check in checks:
             yield from check.problems()

@@ -12,6 +12,7 @@ from tripleaudit.core.fields import mistakes
 from tripleaudit.core.plugins import use_plugins
 from tripleaudit.study.config.protocols import named_protocols
 from tripleaudit.study.config.study import StudyConfig, config_model
+from tripleaudit.study.problems import LeftOut
 from tripleaudit.study.removed import remove_keys
 
 HEADING = "Configuration is not usable:"
@@ -27,13 +28,13 @@ class ParsedConfig:
         typed: the configuration.
         given: the same as the user wrote it, without what does not fit.
         problems: one sentence for each value that does not fit.
-        incomplete: locations of entries that were left out because they lack a required key.
+        left_out: the values that do not fit.
     """
 
     typed: StudyConfig
     given: dict[str, Any]
     problems: list[str]
-    incomplete: frozenset[str]
+    left_out: LeftOut
 
 
 def parse_config(given: Mapping[str, Any]) -> ParsedConfig:
@@ -45,7 +46,6 @@ def parse_config(given: Mapping[str, Any]) -> ParsedConfig:
     remaining = copy.deepcopy(dict(given))
     sentences = [*_remove_keys_without_text(remaining, ()), *remove_keys(remaining)]
     removed: set[Location] = set()
-    incomplete: set[str] = set()
     while True:
         protocols = remaining.get("protocols")
         names = protocols if isinstance(protocols, dict) else ()
@@ -57,14 +57,13 @@ def parse_config(given: Mapping[str, Any]) -> ParsedConfig:
                 # a key that was left out because it did not fit is not missing
                 if mistake.key not in removed:
                     sentences.append(mistake.sentence())
-                if mistake.kind == "missing":
-                    incomplete.add("/".join(map(str, mistake.loc)))
                 # another mistake may have removed the key already, alone or with its section
                 parents = (mistake.loc[:depth] for depth in range(1, len(mistake.loc) + 1))
                 if not any(parent in removed for parent in parents):
                     removed.add(_remove(remaining, mistake.loc, mistake.key))
         else:
-            return ParsedConfig(typed, remaining, sentences, frozenset(incomplete))
+            locations = frozenset("/".join(map(str, location)) for location in removed)
+            return ParsedConfig(typed, remaining, sentences, LeftOut(locations))
 
 
 def load_plugins(items: Any) -> Iterator[str]:
@@ -76,9 +75,12 @@ def load_plugins(items: Any) -> Iterator[str]:
     Yields:
         One sentence for each plugin that cannot be loaded.
     """
-    for item in items if isinstance(items, list) else ():
+    names = items if isinstance(items, list) else []
+    for name in names:
+        if not isinstance(name, str):  # reported with the types of all values
+            continue
         try:
-            use_plugins([str(item)])
+            use_plugins([name])
         except UserError as error:
             yield f"plugins: {error}"
 

@@ -7,7 +7,8 @@ from tripleaudit.core.shipped import shipped
 from tripleaudit.extractors.registry import saved_extractor_name
 from tripleaudit.study.collections import Collections, is_folder
 from tripleaudit.study.config.collections import Collection
-from tripleaudit.study.problems import refused
+from tripleaudit.study.config.training import CLASSIFIER_PREFIX
+from tripleaudit.study.problems import LeftOut, refused
 from tripleaudit.study.runs import Runs
 
 
@@ -17,10 +18,11 @@ class CollectionChecks:
     Args:
         collections: the collections of the study.
         runs: the trainings of the study.
+        left_out: values that do not fit, each of which is a problem already.
     """
 
-    def __init__(self, collections: Collections, runs: Runs):
-        self.collections, self.runs = collections, runs
+    def __init__(self, collections: Collections, runs: Runs, left_out: LeftOut):
+        self.collections, self.runs, self.left_out = collections, runs, left_out
 
     def problems(self) -> Iterator[str]:
         """Yield one sentence for each unusable model, missing text and address with credentials."""
@@ -41,6 +43,8 @@ class CollectionChecks:
                 yield f"collections/{name}/extractor: '{section.extractor}' is stored predictions and reads no texts"
             if section.gate is None:
                 return  # no trained model is used, so that no corpus is needed
+        if self._lacks_choice(name):
+            return
         if (
             not section.corpus
             and len(self.collections.config.corpora) != 1
@@ -53,10 +57,36 @@ class CollectionChecks:
         classifier_runs = [run.path for run in self.runs.classifiers]
         model_run = self.collections.model_run(name)
         gate_run = self.collections.gate_run(name)
-        where = f"collections/{name}/extractor"
-        yield from self._problems_of_model(where, section.extractor, model_run, extractor_runs)
-        where = f"collections/{name}/gate"
-        yield from self._problems_of_model(where, section.gate, gate_run, classifier_runs)
+        if not self._lacks_training("extractors", section.extractor, section.corpus):
+            where = f"collections/{name}/extractor"
+            yield from self._problems_of_model(where, section.extractor, model_run, extractor_runs)
+        if not self._lacks_training("zcc", section.gate, section.corpus):
+            where = f"collections/{name}/gate"
+            yield from self._problems_of_model(where, section.gate, gate_run, classifier_runs)
+
+    def _lacks_choice(self, name: str) -> bool:
+        """Return whether a key was left out by which a collection chooses its trainings."""
+        keys = ("corpus", "trainset", "noise", "seed")
+        return self.left_out.includes(*(f"collections/{name}/{key}" for key in keys))
+
+    def _lacks_training(self, section: str, model: str | None, corpus: str | None) -> bool:
+        """Return whether a value was left out without which the study lacks this training.
+
+        Args:
+            section: the section with the settings of the training.
+            model: the extractor or classifier.
+            corpus: the corpus of the training; None for the only one.
+        """
+        entry = f"{section}/{(model or '').removeprefix(CLASSIFIER_PREFIX)}"
+        return self.left_out.includes(
+            entry,
+            f"systems/{model}",
+            f"corpora/{corpus}",
+            "settings",
+            "seeds",
+            "noising",
+            "protocols",
+        )
 
     def _problems_of_model(
         self, where: str, model: str | None, run: str | None, runs: list[str]

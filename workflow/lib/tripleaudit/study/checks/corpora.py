@@ -1,7 +1,7 @@
 """Checks of the sections ``corpora`` and ``protocols``."""
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from tripleaudit.study.config.study import StudyConfig
 from tripleaudit.study.corpora import SPLITS, Corpora, raw_files
 from tripleaudit.study.hub import hub_files
 from tripleaudit.study.paths import StudyPaths
-from tripleaudit.study.problems import missing, refused
+from tripleaudit.study.problems import LeftOut, missing, refused
 from tripleaudit.study.protocols import KEYS_OF_OTHER_RULES, Protocols
 
 
@@ -35,7 +35,7 @@ class CorpusChecks:
         corpora: the corpora of the study.
         paths: the files of the study.
         trained: the extractors and classifiers that the study trains.
-        incomplete: locations of entries that lack a required key.
+        left_out: values that do not fit, each of which is a problem already.
     """
 
     config: StudyConfig
@@ -43,7 +43,7 @@ class CorpusChecks:
     corpora: Corpora
     paths: StudyPaths
     trained: Sequence[str]
-    incomplete: Collection[str]
+    left_out: LeftOut
 
     def problems(self) -> Iterator[str]:
         """Yield one sentence for each file, corpus and size that cannot be had."""
@@ -86,7 +86,8 @@ class CorpusChecks:
             elif known == "train":
                 yield f"{where}/files/{split}: {path}: the model would be tested on its training sentences"
         yield from self._problems_of_limits(f"{where}/limit", name, self.corpora.file_sizes[name])
-        if files.augmented and "augmented" not in self.protocols.names:
+        is_tested = "augmented" in self.protocols.names
+        if files.augmented and not is_tested and not self.left_out.includes("protocols/augmented"):
             yield f"{where}/files/augmented: nothing is tested on it; expected 'augmented' under protocols"
         if files.augmented and corpus.limit and corpus.limit.test:
             yield f"{where}/limit/test: would cut sentences whose variants files/augmented has; expected one"
@@ -106,7 +107,8 @@ class CorpusChecks:
     def _problems_without_training(self) -> Iterator[str]:
         """Yield a sentence for each part that needs a training set which its corpus lacks."""
         for name in self.config.corpora:
-            if self.config.corpora[name].has_training:
+            has_training = self.config.corpora[name].has_training
+            if has_training or self.left_out.includes(f"corpora/{name}/files/train"):
                 continue
             where = f"corpora/{name}/files: the key 'train' is missing"
             if self.trained:
@@ -119,7 +121,7 @@ class CorpusChecks:
                 yield f"corpora/{name}/files/valid: has no meaning without 'train'"
 
     def _problems_of_registered(self, where: str, name: str, corpus: Corpus) -> Iterator[str]:
-        if f"{where}/files" in self.incomplete:
+        if self.left_out.includes(f"{where}/files", f"{where}/hub", f"{where}/registry"):
             return
         try:
             entry = registry.corpus(corpus.registry or name)

@@ -1,6 +1,6 @@
 """Checks of the section ``generative``."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.llm import section as settings
@@ -9,7 +9,7 @@ from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.study.config.generative import Extraction
 from tripleaudit.study.corpora import Corpora
 from tripleaudit.study.language_models import LanguageModels
-from tripleaudit.study.problems import declared, unknown
+from tripleaudit.study.problems import LeftOut
 
 
 class GenerativeChecks:
@@ -18,32 +18,44 @@ class GenerativeChecks:
     Args:
         models: the language models of the study.
         corpora: the corpora of the study.
-        incomplete: locations of entries that lack a required key; references to them are no
-            problem.
+        left_out: values that do not fit, each of which is a problem already.
     """
 
-    def __init__(self, models: LanguageModels, corpora: Corpora, incomplete: Collection[str]):
+    def __init__(self, models: LanguageModels, corpora: Corpora, left_out: LeftOut):
         self.models = models
         self.corpora = corpora
         self.config = models.config
-        self.endpoints = declared(self.config.endpoints, "generative/endpoints", incomplete)
-        self.datasets = declared(self.config.datasets, "generative/datasets", incomplete)
+        self.left_out = left_out
 
     def problems(self) -> Iterator[str]:
         """Yield one sentence for each thing that cannot work, before anything runs."""
         yield from self._problems_of_endpoints()
         for name, texts in self.config.datasets.items():
-            yield from unknown(
-                f"generative/datasets/{name}/corpus", "corpus", texts.corpus, self.corpora.sections
+            where = f"generative/datasets/{name}/corpus"
+            corpora = self.corpora.sections
+            yield from self.left_out.unknown(
+                where, "corpus", texts.corpus, corpora, section="corpora"
             )
         for name, system in self.config.systems.items():
             yield from self._problems_of_system(f"generative/systems/{name}", system)
 
     def _problems_of_system(self, where: str, system: Extraction) -> Iterator[str]:
-        yield from unknown(f"{where}/endpoint", "endpoint", system.endpoint, self.endpoints)
+        yield from self.left_out.unknown(
+            f"{where}/endpoint",
+            "endpoint",
+            system.endpoint,
+            self.config.endpoints,
+            section="generative/endpoints",
+        )
         yield from self._problems_of_examples(where, system)
         for dataset in system.datasets or ():
-            yield from unknown(f"{where}/datasets", "data set", dataset, self.datasets)
+            yield from self.left_out.unknown(
+                f"{where}/datasets",
+                "data set",
+                dataset,
+                self.config.datasets,
+                section="generative/datasets",
+            )
         try:
             schema = load_prompt(system.prompt or system.setting).schema
         except UserError as error:
@@ -79,6 +91,9 @@ class GenerativeChecks:
     def _problems_of_endpoints(self) -> Iterator[str]:
         for name, server in self.config.endpoints.items():
             where = f"generative/endpoints/{name}"
+            keys = ("base_url", "model", "serve/source")
+            if self.left_out.includes(*(f"{where}/{key}" for key in keys)):
+                continue
             try:
                 endpoint = settings.endpoint(self.models.section, name)
             except UserError as error:

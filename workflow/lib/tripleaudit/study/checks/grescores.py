@@ -1,11 +1,11 @@
 """Checks of the section ``grescores``."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.study.config.grescores import GreDataset
 from tripleaudit.study.grescores import GROUND_TRUTH, SOURCES, GreScores, stored
-from tripleaudit.study.problems import declared, refused, unknown
+from tripleaudit.study.problems import LeftOut, refused
 
 
 class GreChecks:
@@ -14,30 +14,24 @@ class GreChecks:
     Args:
         grescores: the GREScores of the study.
         corpora: names of the corpora of the study.
-        incomplete: locations of entries that lack a required key.
+        left_out: values that do not fit, each of which is a problem already.
     """
 
-    def __init__(self, grescores: GreScores, corpora: Sequence[str], incomplete: Collection[str]):
+    def __init__(self, grescores: GreScores, corpora: Sequence[str], left_out: LeftOut):
         self.grescores, self.config = grescores, grescores.config
-        self.corpora, self.incomplete = corpora, incomplete
-        generative = grescores.language_models.config
-        self.endpoints = declared(generative.endpoints, "generative/endpoints", incomplete)
-        self.texts = declared(generative.datasets, "generative/datasets", incomplete)
-        self.has_judge = self.config.judge is not None or "grescores/judge" in incomplete
+        self.corpora, self.left_out = corpora, left_out
+        self.generative = grescores.language_models.config
+        self.has_judge = self.config.judge is not None or left_out.includes("grescores/judge")
 
     def problems(self) -> Iterator[str]:
         """Yield one sentence for each thing that cannot work, before anything runs."""
         embedder, judge = self.config.embedder, self.config.judge
         if judge is not None:
-            yield from unknown(
-                "grescores/judge/endpoint", "endpoint", judge.endpoint, self.endpoints
-            )
+            yield from self._unknown_endpoint("grescores/judge/endpoint", judge.endpoint)
             for key in ("factualness_prompt", "granularity_prompt"):
                 yield from refused(f"grescores/judge/{key}", load_prompt, getattr(judge, key))
         if embedder is not None and embedder.endpoint is not None:
-            yield from unknown(
-                "grescores/embedder/endpoint", "endpoint", embedder.endpoint, self.endpoints
-            )
+            yield from self._unknown_endpoint("grescores/embedder/endpoint", embedder.endpoint)
         elif embedder is not None and self.grescores.datasets:
             yield from self.grescores.paths.problems_of_model(
                 "grescores/embedder/model", embedder.model
@@ -49,18 +43,28 @@ class GreChecks:
                     f"grescores/datasets/{name}/systems", dataset, system
                 )
 
+    def _unknown_endpoint(self, where: str, name: str) -> Iterator[str]:
+        endpoints = self.generative.endpoints
+        yield from self.left_out.unknown(
+            where, "endpoint", name, endpoints, section="generative/endpoints"
+        )
+
     def _problems_of(self, where: str, dataset: GreDataset) -> Iterator[str]:
         file = self.grescores.paths.problems_of_file
         sources = [kind for kind in SOURCES if getattr(dataset, kind) is not None]
-        if len(sources) != 1 and f"{where}/gold" not in self.incomplete:
+        lacks_source = self.left_out.includes(*(f"{where}/{kind}" for kind in SOURCES))
+        if len(sources) != 1 and not lacks_source:
             yield f"{where}: expected exactly one of {', '.join(SOURCES)}"
-        yield from unknown(f"{where}/corpus", "corpus", dataset.corpus, self.corpora)
-        yield from unknown(
+        yield from self.left_out.unknown(
+            f"{where}/corpus", "corpus", dataset.corpus, self.corpora, section="corpora"
+        )
+        yield from self.left_out.unknown(
             f"{where}/generative",
             "data set",
             dataset.generative,
-            self.texts,
-            " of the section generative",
+            self.generative.datasets,
+            section="generative/datasets",
+            more=" of the section generative",
         )
         for kind, path in stored(dataset.gold).items():
             yield from file(f"{where}/gold/{kind}", path)

@@ -1,13 +1,13 @@
 """Checks of the section ``needles``."""
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.needles.haystack import read_document
 from tripleaudit.study.config.needles import SAME_MODEL
 from tripleaudit.study.needles import NeedleStudies
-from tripleaudit.study.problems import declared, missing, refused, unknown
+from tripleaudit.study.problems import LeftOut, missing, refused
 
 
 class NeedleChecks:
@@ -15,18 +15,23 @@ class NeedleChecks:
 
     Args:
         needles: MINEA of the study.
-        incomplete: locations of entries that lack a required key.
+        left_out: values that do not fit, each of which is a problem already.
     """
 
-    def __init__(self, needles: NeedleStudies, incomplete: Collection[str]):
+    def __init__(self, needles: NeedleStudies, left_out: LeftOut):
         self.needles, self.config = needles, needles.config
-        endpoints = needles.language_models.config.endpoints
-        self.endpoints = declared(endpoints, "generative/endpoints", incomplete)
+        self.endpoints = needles.language_models.config.endpoints
+        self.left_out = left_out
 
     def problems(self) -> Iterator[str]:
         """Yield one sentence for each thing that cannot work, before anything runs."""
         yield from self._problems_of_endpoints()
-        if self.config.models and not self.config.documents:
+        lacks_documents = not self.config.documents
+        if (
+            self.config.models
+            and lacks_documents
+            and not self.left_out.includes("needles/documents")
+        ):
             yield "needles/documents: expected at least one text file or folder"
         yield from self._problems_of_files("documents", self.config.documents)
         yield from missing("needles/needle_file", self.config.needle_file)
@@ -39,11 +44,18 @@ class NeedleChecks:
         named += [(key, getattr(self.config, key)) for key in ("generator", "judge")]
         for key, name in named:
             if name != SAME_MODEL:
-                yield from unknown(f"needles/{key}", "endpoint", name, self.endpoints)
-        endpoints = self.needles.language_models.config.endpoints
+                yield from self.left_out.unknown(
+                    f"needles/{key}",
+                    "endpoint",
+                    name,
+                    self.endpoints,
+                    section="generative/endpoints",
+                )
+        if self.left_out.includes("needles/reserve"):
+            return
         queried = {*self.config.models, self.config.generator}
-        for lm in sorted(name for name in endpoints if name in queried):
-            context = endpoints[lm].context
+        for lm in sorted(name for name in self.endpoints if name in queried):
+            context = self.endpoints[lm].context
             if context is not None and context <= self.config.reserve:
                 yield (
                     f"needles/reserve: {self.config.reserve} tokens kept free leave none of a context of {context} "

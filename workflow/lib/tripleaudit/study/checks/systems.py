@@ -1,6 +1,6 @@
 """Checks of the section ``systems``."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from tripleaudit.scoring.relation_names import load_map
 from tripleaudit.study.config.systems import COMMON_KEYS
 from tripleaudit.study.config.training import CLASSIFIER_PREFIX
 from tripleaudit.study.corpora import Corpora
-from tripleaudit.study.problems import declared, refused, unknown
+from tripleaudit.study.problems import LeftOut, refused, unknown
 from tripleaudit.study.systems import Systems
 from tripleaudit.study.trainings import trained_extractors
 from tripleaudit.systems.facts import check_stored, training_fact
@@ -24,16 +24,13 @@ class SystemChecks:
     Args:
         systems: the systems of the study.
         corpora: the corpora of the study.
-        incomplete: locations of entries that lack a required key.
+        left_out: values that do not fit, each of which is a problem already.
     """
 
-    def __init__(self, systems: Systems, corpora: Corpora, incomplete: Collection[str]):
+    def __init__(self, systems: Systems, corpora: Corpora, left_out: LeftOut):
         self.systems, self.corpora, self.config = systems, corpora, systems.config
         self.trained = list(trained_extractors(self.config))
-        self.endpoints = declared(
-            self.config.generative.endpoints, "generative/endpoints", incomplete
-        )
-        self.protocol_names = declared(systems.protocols.names, "protocols", incomplete)
+        self.left_out = left_out
 
     def problems(self) -> Iterator[str]:
         """Yield one sentence for each thing that cannot work, before anything runs."""
@@ -41,6 +38,8 @@ class SystemChecks:
         for name, section in self.config.systems.items():
             where, values = f"systems/{name}", section.given()
             keys = [key for key in kinds if key in values]
+            if self.left_out.includes(*(f"{where}/{kind}" for kind in kinds)):
+                continue
             if len(keys) != 1:
                 count = f"{' and '.join(keys)} are several" if keys else "none of them is given"
                 yield f"{where}: expected exactly one of {', '.join(kinds)}; {count}"
@@ -93,13 +92,19 @@ class SystemChecks:
             yield from refused(f"{where}/relations", load_map, self.systems.paths.file(relations))
         yield from (f"{where}/{sentence}" for sentence in kind.problems(settings))
         for protocol in self.systems.sections[name].protocols or ():
-            yield from _absent(f"{where}/protocols", "protocol", protocol, self.protocol_names)
+            yield from self._unknown_protocol(f"{where}/protocols", protocol)
         for path in settings.get("files") or ():
             if not Path(path).is_file():
                 yield f"{where}/files: {path}: no such file"
 
     def _problems_of_endpoint(self, where: str, settings: Mapping[str, Any]) -> Iterator[str]:
-        yield from unknown(f"{where}/endpoint", "endpoint", settings["endpoint"], self.endpoints)
+        yield from self.left_out.unknown(
+            f"{where}/endpoint",
+            "endpoint",
+            settings["endpoint"],
+            self.config.generative.endpoints,
+            section="generative/endpoints",
+        )
         examples = settings["examples"]
         for corpus in self.systems.corpora:
             size = self.corpora.sizes(corpus).get("train")
@@ -109,19 +114,20 @@ class SystemChecks:
     def _problems_of_stored(self, where: str, name: str) -> Iterator[str]:
         """Yield the problems of stored predictions, and of the training files named with them."""
         predictions = self.systems.sections[name].predictions
-        corpora, protocols = self.systems.corpora, self.protocol_names
-        if not isinstance(predictions, dict) and len(corpora) != 1:
+        corpora = self.systems.corpora
+        lacks_corpora = self.left_out.includes_entry_of("corpora")
+        if not isinstance(predictions, dict) and len(corpora) != 1 and not lacks_corpora:
             yield f"{where}/predictions: the study has {len(corpora)} corpora; expected the paths by corpus"
         for corpus, paths in self.systems.stored(name).items():
-            yield from _absent(f"{where}/predictions", "corpus", corpus, corpora)
+            yield from self._unknown_corpus(f"{where}/predictions", corpus)
             for protocol, files in paths.items():
-                yield from _absent(f"{where}/predictions/{corpus}", "protocol", protocol, protocols)
+                yield from self._unknown_protocol(f"{where}/predictions/{corpus}", protocol)
                 for path in sorted({path for path in files if files.count(path) > 1}):
                     yield f"{where}/predictions/{corpus}: {path}: the same file twice; expected it once"
                 for path in files:
                     yield from self.systems.paths.problems_of_file(f"{where}/predictions", path)
         for corpus, path in self.systems.training(name).items():
-            yield from _absent(f"{where}/training", "corpus", corpus, corpora)
+            yield from self._unknown_corpus(f"{where}/training", corpus)
             if corpus in corpora:
                 yield from self._problems_of_training(f"{where}/training", path)
 
@@ -136,7 +142,10 @@ class SystemChecks:
             problems = list(refused(where, check_stored, file))
         yield from problems
 
+    def _unknown_corpus(self, where: str, name: str) -> Iterator[str]:
+        corpora = self.systems.corpora
+        yield from self.left_out.unknown(where, "corpus", name, corpora, section="corpora")
 
-def _absent(where: str, what: str, name: str, known: Sequence[str]) -> Iterator[str]:
-    if name not in known:
-        yield f"{where}: there is no {what} '{name}'{hint(name, known)}"
+    def _unknown_protocol(self, where: str, name: str) -> Iterator[str]:
+        protocols = self.systems.protocols.names
+        yield from self.left_out.unknown(where, "protocol", name, protocols, section="protocols")

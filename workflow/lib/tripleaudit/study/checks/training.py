@@ -10,7 +10,7 @@ from tripleaudit.extractors.registry import extractor_class, settings_class
 from tripleaudit.extractors.settings import ExtractorSettings
 from tripleaudit.extractors.spec import EXTRACTORS
 from tripleaudit.study.config.training import CLASSIFIER_PREFIX
-from tripleaudit.study.problems import unknown
+from tripleaudit.study.problems import LeftOut, unknown
 from tripleaudit.study.trainings import Trainings, loop_keys, presets
 from tripleaudit.training.settings import LoopSettings
 
@@ -33,10 +33,11 @@ class TrainingChecks:
 
     Args:
         trainings: the settings of every training.
+        left_out: values that do not fit, each of which is a problem already.
     """
 
-    def __init__(self, trainings: Trainings):
-        self.trainings = trainings
+    def __init__(self, trainings: Trainings, left_out: LeftOut):
+        self.trainings, self.left_out = trainings, left_out
         self.corpora: Sequence[str] = list(trainings.config.corpora)
         self.own_extractors: Mapping[str, str] = trainings.config.own_extractors
 
@@ -81,8 +82,9 @@ class TrainingChecks:
         for value in dict.fromkeys(by_corpus.values() if by_corpus else [preset]):
             yield from unknown(f"{where}/preset", "preset", value, known)
         for corpus in by_corpus:
-            if corpus not in self.corpora:
-                yield f"{where}/preset: there is no corpus '{corpus}'{hint(corpus, self.corpora)}"
+            yield from self.left_out.unknown(
+                f"{where}/preset", "corpus", corpus, self.corpora, section="corpora"
+            )
 
     def _problems_of_settings(self, name: str) -> Iterator[str]:
         """Yield sentences about fields of the model, and about settings that do not go together."""
