@@ -74,8 +74,12 @@ def is_refusal(text: str) -> bool:
 
 
 def says_nothing(text: str) -> bool:
-    """Return whether an answer states absence: "None.", "No further entities.", "N/A (...)"."""
-    text = strip_wrapping(text)
+    """Return whether a text states absence: "None.", "No further entities.", "N/A (...)".
+
+    Args:
+        text: an element of an answer, or an answer without its wrapping.
+    """
+    text = text.strip()
     if _NOTHING_WORD.fullmatch(text) or (_NOT_APPLICABLE.match(text) and "[" not in text):
         return True
     is_short = len(text) <= MAX_NOTHING_CHARACTERS and "\n" not in text and "|" not in text

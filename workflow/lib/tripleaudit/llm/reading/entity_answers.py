@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tripleaudit.llm.reading.answer_text import says_nothing
+from tripleaudit.llm.reading.answer_text import says_nothing, strip_wrapping
 from tripleaudit.llm.reading.json_values import decode
 from tripleaudit.llm.reading.parsed import Parsed
 
@@ -63,7 +63,7 @@ def parse_entities(text: str, answer_status: str = "ok") -> Parsed:
         return Parsed([], "refused", ("the model refused to answer",))
     decoded = decode(text)
     if not decoded.values and not decoded.truncated:
-        if says_nothing(text):
+        if says_nothing(strip_wrapping(text)):
             return Parsed([], "empty")
         return Parsed([], "failed", ("the answer holds no JSON object or list",))
     rows = [row for value in decoded.values for row in _rows(value)]

@@ -108,7 +108,7 @@ def parse_triples(answer: Answer | str, entity_types: Collection[str] = ()) -> P
         plain_items = [_clean(item, entity_types) for item in _plain_items(strip_wrapping(text))]
         triples = [triple for triple in plain_items if triple is not None]
         is_plain = bool(triples)
-    has_nothing_rows = any(_states_nothing(triple) for triple in triples)
+    triples_and_nothing = triples
     triples = [triple for triple in triples if not _states_nothing(triple)]
     if is_plain:
         notes.append("no JSON")
@@ -118,7 +118,7 @@ def parse_triples(answer: Answer | str, entity_types: Collection[str] = ()) -> P
         status = "truncated"
     elif triples:
         status = "repaired" if is_plain or dropped or decoded.repaired else "ok"
-    elif has_nothing_rows:
+    elif triples_and_nothing:
         status = "empty"
     else:
         status = _status_without_triples(text, decoded, dropped)
@@ -137,7 +137,7 @@ def _status_without_triples(text: str, decoded: Decoded, dropped: int) -> str:
         and any(_states_no_triples(value) for value in decoded.values)
     ):
         return "empty"
-    if says_nothing(text):
+    if says_nothing(strip_wrapping(text)):
         return "empty"
     return "refused" if is_refusal(text) else "failed"
 
@@ -303,10 +303,8 @@ def _expand(roles: Mapping[str, Any]) -> Iterator[dict[str, Any] | None]:
 
 def _items_of_strings(value: list[Any]) -> Iterator[dict[str, Any] | None]:
     """Yield the triple that a list of scalars is, or the triples that its strings are."""
-    in_strings = [
-        next(_plain_items(item), None) if isinstance(item, str) else None for item in value
-    ]
-    if all(item is not None for item in in_strings):
+    in_strings = _triples_in_strings(value)
+    if in_strings:
         yield from in_strings
     elif len(value) == len(ROLES):
         yield dict(zip(ROLES, value, strict=True))
@@ -314,6 +312,17 @@ def _items_of_strings(value: list[Any]) -> Iterator[dict[str, Any] | None]:
         yield dict(zip(ROLES, value[:-1], strict=True))
     else:
         yield None
+
+
+def _triples_in_strings(value: list[Any]) -> list[dict[str, Any]]:
+    """Return the triples that the strings of a list are; none if an item is no triple."""
+    triples = []
+    for item in value:
+        triple = next(_plain_items(item), None) if isinstance(item, str) else None
+        if triple is None:
+            return []
+        triples.append(triple)
+    return triples
 
 
 def _items_of_string(value: str) -> Iterator[dict[str, Any] | None]:
@@ -390,5 +399,7 @@ def _merge(triples: Sequence[ParsedTriple]) -> Iterator[ParsedTriple]:
         counts[triple.strings] = counts.get(triple.strings, 0) + 1
     for triple in triples:
         repeats = counts.pop(triple.strings, 0)
-        if repeats:
+        if repeats == 1:
+            yield triple
+        elif repeats:
             yield replace(triple, repeats=repeats)
