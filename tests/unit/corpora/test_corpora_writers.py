@@ -1,6 +1,7 @@
 """What is written in other programs' forms is read back to the same triples."""
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -165,6 +166,81 @@ def test_a_list_of_triples_loses_positions(tmp_path: Path) -> None:
     assert list(result.losses.values()) == [1]
     (sentence,) = read_corpus(result.path).sentences
     assert [triple.strings for triple in sentence.triples] == [("Ada", "leads", "Delta")]
+
+
+OSLO = {
+    "id": "o",
+    "type": "labels",
+    "value": {"start": 15, "end": 19, "text": "Oslo", "labels": ["LOC"]},
+}
+ADA = {
+    "id": "a",
+    "type": "labels",
+    "value": {"start": 0, "end": 3, "text": "Ada", "labels": ["PER"]},
+}
+ACME = {
+    "id": "c",
+    "type": "labels",
+    "value": {"start": 8, "end": 12, "text": "Acme", "labels": ["ORG"]},
+}
+LEADS = {
+    "type": "relation",
+    "from_id": "a",
+    "to_id": "c",
+    "direction": "right",
+    "labels": ["leads"],
+}
+WITH_ENTITIES = ("spert", "dygie", "tplinker", "label-studio", "docbin", "brat", "docred")
+
+
+@pytest.fixture
+def tasks(tmp_path: Path) -> Path:
+    """Tasks of Label Studio with an entity in no triple, next to a triple and without one."""
+    path = tmp_path / "tasks.json"
+    rows = [
+        {"id": 7, "data": {"text": "Ada led Acme , Oslo"}, "annotations": [{"result": result}]}
+        for result in ([ADA, ACME, OSLO, LEADS], [OSLO])
+    ]
+    path.write_text(json.dumps(rows))
+    return path
+
+
+@pytest.mark.parametrize("form", [name for name in WITH_ENTITIES if name != "docbin"])
+def test_entities_in_no_triple_are_kept_where_the_form_has_entities(
+    tmp_path: Path, tasks: Path, form: str
+) -> None:
+    out = tmp_path / f"out{WRITERS[form][0]}"
+    result = tripleaudit.export(str(tasks), out, form)
+    assert not result.losses
+    back = tripleaudit.export(str(out), tmp_path / "back.json", "spert")
+    assert not back.losses
+    rows = json.loads((tmp_path / "back.json").read_text())
+    assert [len(row["entities"]) for row in rows] == [3, 1]
+    for row in rows:
+        (place,) = (one for one in row["entities"] if one["type"] == "LOC")
+        assert row["tokens"][place["start"] : place["end"]] == ["Oslo"]
+
+
+def test_documents_of_spacy_keep_entities_in_no_triple(tmp_path: Path, tasks: Path) -> None:
+    spacy = pytest.importorskip("spacy")
+    from spacy.tokens import DocBin
+
+    assert not tripleaudit.export(str(tasks), tmp_path / "out.spacy", "docbin").losses
+    documents = DocBin().from_disk(tmp_path / "out.spacy").get_docs(spacy.blank("xx").vocab)
+    labels = [[entity.label_ for entity in document.ents] for document in documents]
+    assert labels == [["PER", "ORG", "LOC"], ["LOC"]]
+
+
+@pytest.mark.parametrize("form", sorted(WRITERS.keys() - set(WITH_ENTITIES)))
+def test_entities_in_no_triple_are_counted_where_the_form_has_none(
+    tmp_path: Path, tasks: Path, form: str, capsys: pytest.CaptureFixture
+) -> None:
+    out = tmp_path / f"out{WRITERS[form][0]}"
+    assert main(["export", str(tasks), "--to", form, "--out", str(out)]) == 0
+    assert "2 entities are in no triple" in capsys.readouterr().out
+    splits = ["export", f"train={tasks}", "--to", form, "--out", str(tmp_path / "folder")]
+    assert main(splits) == 0
+    assert "2 entities are in no triple" in capsys.readouterr().out
 
 
 def test_rows_in_memory_are_exported(tmp_path: Path) -> None:

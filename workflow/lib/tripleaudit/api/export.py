@@ -64,7 +64,7 @@ def export(
         raise UserError(f"to: unknown form {to!r}{hint(to, WRITERS)}")
     source = given(data, "data", texts=True)
     sentences = read_corpus(source, format, occurrence, columns=columns or {}).sentences
-    losses: dict[str, int] = WRITERS[to][1](Path(path), sentences) or {}
+    losses = WRITERS[to][1](Path(path), sentences)
     kept = {loss: count for loss, count in losses.items() if count}
     triples = sum(len(sentence.triples) for sentence in sentences)
     return ExportResult(Path(path), len(sentences), triples, kept)

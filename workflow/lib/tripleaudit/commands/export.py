@@ -5,7 +5,7 @@ A single FILE becomes one file; ``SPLIT=FILE`` for each split becomes a folder.
 
 import argparse
 
-from tripleaudit.core.arguments import add_reading, named
+from tripleaudit.core.arguments import add_occurrence, add_reading, named
 
 HELP = "convert corpora into the format of another program"
 
@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=("datasets", *WRITERS),
         help="form (default: datasets, which requires splits)",
     )
-    parser.add_argument("--occurrence", default="first", choices=("first", "all", "given"))
+    add_occurrence(parser)
     parser.add_argument(
         "--out",
         required=True,
@@ -61,7 +61,7 @@ def _export_splits(args: argparse.Namespace) -> None:
     from tripleaudit.corpora.exports import Losses
     from tripleaudit.corpora.readers import read_corpus
     from tripleaudit.corpora.readers.records import parse_columns
-    from tripleaudit.corpora.writers import WRITERS, to_dataset_dict
+    from tripleaudit.corpora.writers import WRITERS, count_others, to_dataset_dict
 
     splits = named("SPLIT", args.splits, "SPLIT=FILE")
     if odd := [name for name in splits if not name.isidentifier()]:
@@ -79,10 +79,12 @@ def _export_splits(args: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as work:
         if args.to == "datasets":
             to_dataset_dict(corpora).save_to_disk(f"{work}/data")
+            for sentences in corpora.values():
+                losses += count_others(sentences)
         else:
             ending, write = WRITERS[args.to]
             for name, sentences in corpora.items():
-                losses += write(Path(work) / "data" / f"{name}{ending}", sentences) or Losses()
+                losses += write(Path(work) / "data" / f"{name}{ending}", sentences)
         Path(f"{work}/data").replace(out)
     sizes = [f"{name} {len(sentences)} sentences" for name, sentences in corpora.items()]
     print(f"{out}: {', '.join(sizes)}")

@@ -2,7 +2,7 @@
 
 import argparse
 
-from tripleaudit.core.arguments import NUMBER, POSITIVE, SEED, add_reading, named
+from tripleaudit.core.arguments import NUMBER, POSITIVE, SEED, add_occurrence, add_reading, named
 
 HELP = "convert a corpus of any format to JSON Lines with character offsets, and write a report"
 
@@ -27,12 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--raw-root", metavar="FOLDER", help="folder with the raw files of a registered corpus"
     )
     add_reading(parser, f"files of your own: auto, {', '.join(sorted(FORMATS))}")
-    parser.add_argument(
-        "--occurrence",
-        default="first",
-        choices=("first", "all", "given"),
-        help="which positions a string has where the file gives none (default: first)",
-    )
+    add_occurrence(parser)
     parser.add_argument(
         "--divide",
         metavar="PART=WEIGHT,...",

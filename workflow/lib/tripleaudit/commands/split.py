@@ -23,6 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--protocol",
         required=True,
         choices=("rearranged", "sifted", "augmented", "cardinality", "unseen_relations"),
+        help="how the test set is made (docs/explanation/test-sets.md)",
     )
     parser.add_argument(
         "--out", required=True, type=Path, metavar="DIR", help="folder for the sets and report.json"

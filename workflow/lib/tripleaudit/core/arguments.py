@@ -155,6 +155,17 @@ def add_sides(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_occurrence(parser: argparse.ArgumentParser) -> None:
+    """Add ``--occurrence``: positions of strings whose position the file does not give."""
+    parser.add_argument(
+        "--occurrence",
+        default="first",
+        choices=("first", "all", "given"),
+        help="positions of an entity for which the file gives none: its first mention (default), all "
+        "mentions, or refuse such files (given)",
+    )
+
+
 def add_missing(parser: argparse.ArgumentParser) -> None:
     """Add ``--missing``: whether sentences without a prediction are refused or count as empty."""
     parser.add_argument(

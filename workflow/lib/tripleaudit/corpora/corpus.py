@@ -62,6 +62,14 @@ class RawTriple(NamedTuple):
     score: float | None = None
 
 
+class RawEntity(NamedTuple):
+    """An annotated entity as a file states it; its start is None if only a name is given."""
+
+    text: str
+    start: int | None = None
+    type: str | None = None
+
+
 @dataclass(slots=True)
 class RawSentence:
     """One sentence as a file states it.
@@ -74,6 +82,7 @@ class RawSentence:
         left_out: what was left out or changed here, or before it in the file.
         entities: number of entities that are annotated, where the format lists them.
         names: the names of each entity, where the format says which mentions are of one entity.
+        annotated: the entities that the format lists, of triples and others.
     """
 
     id: str
@@ -84,6 +93,7 @@ class RawSentence:
     left_out: list["LeftOut"] = field(default_factory=list)
     entities: int = 0
     names: Sequence[Sequence[str]] = ()
+    annotated: list[RawEntity] = field(default_factory=list)
 
 
 class LeftOut(NamedTuple):
@@ -196,7 +206,8 @@ class _CorpusBuilder:
             self.report.spans += sum(triple.located for triple in triples)
         self.report.zero_triple_sentences += not triples
         names = tuple(tuple(dict.fromkeys(group)) for group in item.names)
-        return Sentence(name, item.text, tuple(triples), names)
+        others = _entities_in_no_triple(item, triples) if item.annotated else ()
+        return Sentence(name, item.text, tuple(triples), names, others)
 
     def _unique_id(self, item: RawSentence) -> str:
         """Return the id of a sentence, with a number where one before has it."""
@@ -296,6 +307,27 @@ class _CorpusBuilder:
             if few or inside["relation"] > half > inside[part]:
                 suspicions[kind] = self.turned or [str(triple) for triple in sorted(unique)]
         return suspicions
+
+
+def _entities_in_no_triple(item: RawSentence, triples: Sequence[Triple]) -> tuple[Span, ...]:
+    """Return the annotated entities that are neither subject nor object; a name is in any place."""
+    arguments = [span for triple in triples for span in (triple.subject, triple.object)]
+    positions = {(span.start, span.end) for span in arguments}
+    names = {span.text for span in arguments}
+    others: dict[Span, None] = {}
+    for text, start, type_ in item.annotated:
+        if start is None:
+            if not text.strip() or text in names:
+                continue
+            found, _ = find_spans(item.text, text, every=False)
+            edges = found[0] if found else (None, None)
+        else:
+            edges = start, start + len(text)
+            if misfit(item.text, *edges, text):
+                continue
+        if edges not in positions or edges == (None, None):
+            others.setdefault(Span(*edges, text, type_))
+    return tuple(others)
 
 
 def with_left_out(found: Iterable[RawSentence | LeftOut], source: object) -> Iterator[RawSentence]:
@@ -430,7 +462,10 @@ def uncased(item: RawSentence) -> RawSentence:
         RawTriple(plain(subject), relation, plain(object_), moved(start), moved(other), *more)  # type: ignore[arg-type]
         for subject, relation, object_, start, other, *more in item.triples
     ]
-    return replace(item, text=plain(item.text), triples=triples)
+    annotated = [
+        RawEntity(plain(text), moved(start), type_) for text, start, type_ in item.annotated
+    ]
+    return replace(item, text=plain(item.text), triples=triples, annotated=annotated)
 
 
 def plain(text: str) -> str:

@@ -7,7 +7,7 @@ punctuation mark. Read back, such a text has a blank there, which scoring ignore
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,10 @@ EDGE_BLANKS = "triples have an entity that begins or ends with a blank and are l
 OTHER_POSITION = "triples have an entity that is not at its first mention; positions are lost"
 EXTRA_BLANKS = "texts get an extra blank when read back, where an entity touches a punctuation mark"
 OTHER_BLANKS = "texts have other blanks on reading than one between two tokens"
+WITHOUT_TRIPLE = "entities are in no triple, which this format requires, and are left out"
+ENTITY_WITHOUT_POSITION = "entities in no triple have no position in the text and are left out"
+ENTITY_OVERLAP = "entities in no triple overlap another entity and are left out"
+PARTIAL_TOKENS = "entities in no triple are not whole tokens and are left out"
 RELATION_KEY = ("._.", "rel", None, None)
 """Where spaCy keeps the extension ``rel`` of a document."""
 _PIECE = re.compile(r"\S+|\s+")
@@ -37,14 +41,16 @@ def located_triples(sentence: Sentence, losses: Losses) -> list[Triple]:
     return located
 
 
-def tokenise(text: str, triples: Sequence[Triple]) -> list[tuple[int, int]]:
+def located_others(sentence: Sentence, losses: Losses) -> list[Span]:
+    """Return the entities in no triple that have a position; the others are counted."""
+    located = [span for span in sentence.other_entities if span.located]
+    losses[ENTITY_WITHOUT_POSITION] += len(sentence.other_entities) - len(located)
+    return located
+
+
+def tokenise(text: str, entities: Iterable[Span]) -> list[tuple[int, int]]:
     """Return the tokens of a text as character spans, split at blanks and at edges of entities."""
-    edges = {
-        edge
-        for triple in triples
-        for span in (triple.subject, triple.object)
-        for edge in span.offsets
-    }
+    edges = {edge for span in entities for edge in span.offsets}
     tokens = []
     for match in _PIECE.finditer(text):
         if match[0].isspace():
@@ -56,29 +62,28 @@ def tokenise(text: str, triples: Sequence[Triple]) -> list[tuple[int, int]]:
 
 
 def _tokens_of(
-    sentence: Sentence, triples: Sequence[Triple], losses: Losses
+    sentence: Sentence, entities: Iterable[Span], losses: Losses
 ) -> tuple[list[str], dict[Span, tuple[int, int]]]:
     """Return the tokens of a sentence, and of each entity the first token and the one behind it."""
-    tokens = tokenise(sentence.text, triples)
+    tokens = tokenise(sentence.text, entities)
     words = [sentence.text[start:end] for start, end in tokens]
     if " ".join(words) != sentence.text:
         is_split = any(left[1] == right[0] for left, right in zip(tokens, tokens[1:], strict=False))
         losses[EXTRA_BLANKS if is_split else OTHER_BLANKS] += 1
     spans = {}
-    for triple in triples:
-        for span in (triple.subject, triple.object):
-            start, end = span.offsets
-            inside = [number for number, token in enumerate(tokens) if start <= token[0] < end]
-            spans[span] = inside[0], inside[-1] + 1
+    for span in entities:
+        start, end = span.offsets
+        inside = [number for number, token in enumerate(tokens) if start <= token[0] < end]
+        spans[span] = inside[0], inside[-1] + 1
     return words, spans
 
 
-def _entities(triples: Sequence[Triple]) -> dict[Span, str]:
-    """Return each entity with its type, in their order."""
+def types_of_entities(triples: Sequence[Triple], others: Sequence[Span] = ()) -> dict[Span, str]:
+    """Return each entity with its type: those of the triples in their order, then the others."""
     types: dict[Span, str] = {}
-    for triple in triples:
-        for span in (triple.subject, triple.object):
-            types.setdefault(span, span.type or UNTYPED)
+    arguments = [span for triple in triples for span in (triple.subject, triple.object)]
+    for span in (*arguments, *others):
+        types.setdefault(span, span.type or UNTYPED)
     return types
 
 
@@ -88,8 +93,8 @@ def write_spert(path: Path, sentences: Sequence[Sentence]) -> Losses:
     rows = []
     for sentence in sentences:
         triples = located_triples(sentence, losses)
-        tokens, spans = _tokens_of(sentence, triples, losses)
-        types = _entities(triples)
+        types = types_of_entities(triples, located_others(sentence, losses))
+        tokens, spans = _tokens_of(sentence, types, losses)
         positions = {span: number for number, span in enumerate(types)}
         entities = [
             {"type": kind, "start": spans[span][0], "end": spans[span][1]}
@@ -115,9 +120,10 @@ def write_dygie(path: Path, sentences: Sequence[Sentence]) -> Losses:
     rows = []
     for sentence in sentences:
         triples = located_triples(sentence, losses)
-        tokens, spans = _tokens_of(sentence, triples, losses)
+        types = types_of_entities(triples, located_others(sentence, losses))
+        tokens, spans = _tokens_of(sentence, types, losses)
         edges = {span: [start, end - 1] for span, (start, end) in spans.items()}
-        ner = [[*edges[span], kind] for span, kind in _entities(triples).items()]
+        ner = [[*edges[span], kind] for span, kind in types.items()]
         relations = [
             [*edges[triple.subject], *edges[triple.object], triple.relation] for triple in triples
         ]
@@ -132,6 +138,7 @@ def write_triple_list(path: Path, sentences: Sequence[Sentence]) -> Losses:
     losses = Losses()
     rows = []
     for sentence in sentences:
+        losses[WITHOUT_TRIPLE] += len(sentence.other_entities)
         for triple in sentence.triples:
             spans = (triple.subject, triple.object)
             losses[OTHER_POSITION] += any(_is_elsewhere(span, sentence.text) for span in spans)
@@ -166,7 +173,7 @@ def write_tplinker(path: Path, sentences: Sequence[Sentence]) -> Losses:
         ]
         entities = [
             {"text": span.text, "type": kind, "char_span": list(span.offsets)}
-            for span, kind in _entities(triples).items()
+            for span, kind in types_of_entities(triples, located_others(sentence, losses)).items()
         ]
         row = {"id": sentence.id, "text": sentence.text, "relation_list": relations}
         rows.append({**row, "entity_list": entities})
@@ -180,7 +187,7 @@ def write_label_studio(path: Path, sentences: Sequence[Sentence]) -> Losses:
     tasks = []
     for number, sentence in enumerate(sentences, 1):
         triples = located_triples(sentence, losses)
-        types = _entities(triples)
+        types = types_of_entities(triples, located_others(sentence, losses))
         names = {span: f"e{position}" for position, span in enumerate(types)}
         regions = [_region(names[span], span, kind, sentence.text) for span, kind in types.items()]
         relations = [
@@ -219,15 +226,16 @@ def write_docbin(path: Path, sentences: Sequence[Sentence]) -> Losses:
     documents = DocBin(store_user_data=True)
     for sentence in sentences:
         triples = _without_overlap(located_triples(sentence, losses), losses)
-        pieces = list(_spacy_tokens(sentence.text, triples))
+        others = _separate_entities(triples, located_others(sentence, losses), losses)
+        types = types_of_entities(triples, others)
+        pieces = list(_spacy_tokens(sentence.text, types))
         document = Doc(
             vocabulary,
             words=[word for word, _ in pieces],
             spaces=[has_space for _, has_space in pieces],
         )
         entities = {
-            span: document.char_span(*span.offsets, label=kind)
-            for span, kind in _entities(triples).items()
+            span: document.char_span(*span.offsets, label=kind) for span, kind in types.items()
         }
         document.ents = [entity for entity in entities.values() if entity is not None]
         relations: dict[tuple[int, int], dict[str, float]] = {}
@@ -260,10 +268,26 @@ def _without_overlap(triples: Sequence[Triple], losses: Losses) -> list[Triple]:
     return kept
 
 
-def _spacy_tokens(text: str, triples: Sequence[Triple]) -> Iterator[tuple[str, bool]]:
+def _separate_entities(
+    triples: Sequence[Triple], others: Sequence[Span], losses: Losses
+) -> list[Span]:
+    """Return the entities in no triple that overlap no entity of a triple and none before."""
+    taken = [span.offsets for triple in triples for span in (triple.subject, triple.object)]
+    kept = []
+    for span in others:
+        start, end = span.offsets
+        if any(start < other_end and other_start < end for other_start, other_end in taken):
+            losses[ENTITY_OVERLAP] += 1
+            continue
+        taken.append(span.offsets)
+        kept.append(span)
+    return kept
+
+
+def _spacy_tokens(text: str, entities: Iterable[Span]) -> Iterator[tuple[str, bool]]:
     """Yield the tokens of a text with whether a blank follows; other white space is a token."""
     position = 0
-    for start, end in tokenise(text, triples):
+    for start, end in tokenise(text, entities):
         if start > position:
             yield text[position:start], False
         has_space = text[end : end + 1] == " "

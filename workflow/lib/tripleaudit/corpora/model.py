@@ -76,14 +76,16 @@ class Triple:
 class Sentence:
     """A text and its triples; ``triples == ()`` is a sentence with zero triples.
 
-    ``names`` groups the names of one entity each, where the corpus annotates mentions of entities.
-    They are not written to files.
+    ``names`` groups the names of one entity each, where the corpus annotates mentions of entities;
+    ``other_entities`` are the annotated entities that are in no triple. Neither is written to the
+    project's own files; exports to formats with entities contain the latter.
     """
 
     id: str
     text: str
     triples: tuple[Triple, ...] = ()
     names: tuple[tuple[str, ...], ...] = field(default=(), compare=False)
+    other_entities: tuple[Span, ...] = field(default=(), compare=False)
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -30,7 +30,19 @@ COLUMNS = (
 )
 
 
-def write_csv(path: Path, sentences: Sequence[Sentence]) -> None:
+def count_others(sentences: Iterable[Sentence]) -> exports.Losses:
+    """Count the entities in no triple, for formats that contain triples only."""
+    count = sum(len(sentence.other_entities) for sentence in sentences)
+    return exports.Losses({exports.WITHOUT_TRIPLE: count})
+
+
+def write_jsonl(path: Path, sentences: Sequence[Sentence]) -> exports.Losses:
+    """Write the project's own form."""
+    save_sentences(path, sentences)
+    return count_others(sentences)
+
+
+def write_csv(path: Path, sentences: Sequence[Sentence]) -> exports.Losses:
     """Write one triple a row; a sentence without triples is a row with its text alone.
 
     Raises:
@@ -54,6 +66,7 @@ def write_csv(path: Path, sentences: Sequence[Sentence]) -> None:
                 rows.writerow((sentence.id, sentence.text, *triple.strings, *positions))
             if not sentence.triples:
                 rows.writerow((sentence.id, sentence.text, *[""] * (len(COLUMNS) - 2)))
+    return count_others(sentences)
 
 
 def table_of(sentences: Sequence[Sentence], like: Sequence[Sentence] = ()) -> "pyarrow.Table":
@@ -80,12 +93,13 @@ def table_of(sentences: Sequence[Sentence], like: Sequence[Sentence] = ()) -> "p
     return pyarrow.Table.from_pylist([sentence.to_json() for sentence in sentences], schema=schema)
 
 
-def write_parquet(path: Path, sentences: Sequence[Sentence]) -> None:
+def write_parquet(path: Path, sentences: Sequence[Sentence]) -> exports.Losses:
     """Write :func:`table_of` sentences."""
     from pyarrow import parquet
 
     with atomic_write(path, "wb") as stream:
         parquet.write_table(table_of(sentences), stream)
+    return count_others(sentences)
 
 
 def to_dataset_dict(splits: Mapping[str, Iterable[Sentence]]) -> "DatasetDict":
@@ -99,7 +113,7 @@ def to_dataset_dict(splits: Mapping[str, Iterable[Sentence]]) -> "DatasetDict":
     )
 
 
-def write_brat(path: Path, sentences: Sequence[Sentence]) -> None:
+def write_brat(path: Path, sentences: Sequence[Sentence]) -> exports.Losses:
     """Write the texts, one a line, and next to them (``.ann``) the entities and relations.
 
     Raises:
@@ -107,20 +121,22 @@ def write_brat(path: Path, sentences: Sequence[Sentence]) -> None:
             cannot say that.
     """
     text, lines, entities, relations = io.StringIO(), [], 0, 0
+    losses = exports.Losses()
     for sentence in sentences:
         begin, names = text.tell(), {}
         if len(sentence.text.splitlines()) != 1 or not sentence.text.strip():
             raise UserError(
                 f"{path.name}: the text of {sentence.id} is not one line, which a sentence is in brat"
             )
+        others = exports.located_others(sentence, losses)
+        types = exports.types_of_entities(sentence.triples, others)
+        for span, type_ in types.items():
+            start, end = _position(path, sentence, span)
+            entities += 1
+            names[span] = f"T{entities}"
+            kind = "_".join(type_.split()) or exports.UNTYPED  # without blanks
+            lines.append(f"T{entities}\t{kind} {begin + start} {begin + end}\t{span.text}")
         for triple in sentence.triples:
-            for span in (triple.subject, triple.object):
-                if span not in names:
-                    start, end = _position(path, sentence, span)
-                    entities += 1
-                    names[span] = f"T{entities}"
-                    kind = "_".join((span.type or "Entity").split()) or "Entity"  # without blanks
-                    lines.append(f"T{entities}\t{kind} {begin + start} {begin + end}\t{span.text}")
             if len(triple.relation.split()) != 1 or triple.relation != triple.relation.strip():
                 raise UserError(
                     f"{path}: the relation {triple.relation!r} of {sentence.id} has a blank; brat takes none"
@@ -133,15 +149,17 @@ def write_brat(path: Path, sentences: Sequence[Sentence]) -> None:
         stream.write(text.getvalue())
     with atomic_write(path.with_suffix(".ann")) as stream:
         stream.writelines(f"{line}\n" for line in lines)
+    return losses
 
 
-def write_docred(path: Path, sentences: Sequence[Sentence]) -> None:
+def write_docred(path: Path, sentences: Sequence[Sentence]) -> exports.Losses:
     """Write each sentence as a document; its tokens are what blanks separate.
 
     Raises:
         UserError: an entity has no position, or begins or ends inside a token.
     """
     documents = []
+    losses = exports.Losses()
     for sentence in sentences:
         tokens = sentence.text.split(" ")
         ends = [end - 1 for end in accumulate(len(token) + 1 for token in tokens)]
@@ -166,6 +184,15 @@ def write_docred(path: Path, sentences: Sequence[Sentence]) -> None:
             entities.append(
                 [{"name": span.text, "sent_id": 0, "pos": [first[start], last[end]], "type": kind}]
             )
+        for span in exports.located_others(sentence, losses):
+            start, end = span.offsets
+            if start not in first or end not in last:
+                losses[exports.PARTIAL_TOKENS] += 1
+                continue
+            kind = span.type or "MISC"
+            entities.append(
+                [{"name": span.text, "sent_id": 0, "pos": [first[start], last[end]], "type": kind}]
+            )
         labels = [
             {
                 "h": spans.index(triple.subject),
@@ -179,6 +206,7 @@ def write_docred(path: Path, sentences: Sequence[Sentence]) -> None:
             {"title": sentence.id, "sents": [tokens], "vertexSet": entities, "labels": labels}
         )
     write_json(path, documents)
+    return losses
 
 
 def _position(path: Path, sentence: Sentence, span: Span) -> tuple[int, int]:
@@ -189,8 +217,8 @@ def _position(path: Path, sentence: Sentence, span: Span) -> tuple[int, int]:
     return span.start, span.end
 
 
-WRITERS: Mapping[str, tuple[str, Callable[[Path, Sequence[Sentence]], exports.Losses | None]]] = {
-    "jsonl": (".jsonl", save_sentences),
+WRITERS: Mapping[str, tuple[str, Callable[[Path, Sequence[Sentence]], exports.Losses]]] = {
+    "jsonl": (".jsonl", write_jsonl),
     "csv": (".csv", write_csv),
     "parquet": (".parquet", write_parquet),
     "brat": (".ann", write_brat),

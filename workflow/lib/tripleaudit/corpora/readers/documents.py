@@ -66,7 +66,15 @@ def _with_links(rows: Rows, occurrence: str) -> Rows:
             [" ".join(map(str, tokens[mention["start"] : mention["end"]])) for mention in mentions]
             for mentions in entities
         ]
-        yield where, Row(row, left_out, listed=len(labels), names=names)
+        mentions = [mention for group in entities for mention in group]
+        spans = [(one["start"], one["end"], _type_of(one)) for one in mentions]
+        yield where, Row(row, left_out, listed=len(labels), names=names, entities=spans)
+
+
+def _type_of(mention: dict[str, Any]) -> str | None:
+    """Return the type of a mention, if it is a string."""
+    value = mention.get("type")
+    return value if isinstance(value, str) else None
 
 
 def _links_of_label(
@@ -128,8 +136,11 @@ def parts_of(path: Path, side: Side) -> Rows:
         begin = 0
         for number, tokens in enumerate(items(value, "sentences", list, where)):
             here = f"{where} sentence {number}"
-            links = _links(relations[number], ner[number], begin, here)
-            yield here, Row({"id": f"{name}-{number}", "tokens": tokens, "links": links}, left_out)
+            types = _types_by_edges(ner[number], begin, here)
+            links = _links(relations[number], types, begin, here)
+            entities = [(start, end, type_) for (start, end), type_ in types.items()]
+            row = {"id": f"{name}-{number}", "tokens": tokens, "links": links}
+            yield here, Row(row, left_out, entities=entities)
             left_out = []
             begin += len(tokens)
 
@@ -139,10 +150,12 @@ def single_sentences(path: Path, side: Side) -> Rows:
     for where, value in side.rows(read_objects(path)):
         tokens = items(value, "sentence", str, where)
         ner = items(value, "ner", list, where)
-        links = _links(take(value, "relations", list, where), ner, 0, where)
+        types = _types_by_edges(ner, 0, where)
+        links = _links(take(value, "relations", list, where), types, 0, where)
         left_out = value.left_out if isinstance(value, Row) else []
+        entities = [(start, end, type_) for (start, end), type_ in types.items()]
         row = {"id": take(value, "doc_key", str, where), "tokens": tokens, "links": links}
-        yield where, Row(row, left_out)
+        yield where, Row(row, left_out, entities=entities)
 
 
 def _annotations(
@@ -163,12 +176,19 @@ def _annotations(
     return by_key["relations"], by_key["ner"]
 
 
-def _links(relations: list[Any], ner: list[Any], begin: int, where: str) -> list[Any]:
-    """Return the relations of one sentence, which begins at a token of its document."""
+def _types_by_edges(ner: list[Any], begin: int, where: str) -> dict[tuple[int, int], str]:
+    """Return the first and last token of each entity in its sentence -> its type."""
     types = {}
     for entity in ner:
-        edges = _edges(entity, 2, where)
-        types[tuple(edges[:2])] = edges[2]
+        start, end, type_ = _edges(entity, 2, where)[:3]
+        types[start - begin, end - begin] = type_
+    return types
+
+
+def _links(
+    relations: list[Any], types: dict[tuple[int, int], str], begin: int, where: str
+) -> list[Any]:
+    """Return the relations of one sentence, which begins at a token of its document."""
     links: list[Any] = []
     for relation in relations:
         try:
@@ -176,9 +196,10 @@ def _links(relations: list[Any], ner: list[Any], begin: int, where: str) -> list
         except UserError as error:
             links.append(Malformed(relation, str(error)))
             continue
-        link = {"s": start - begin, "se": end - begin, "st": types.get((start, end)), "r": name}
+        link = {"s": start - begin, "se": end - begin, "r": name}
         link |= {"o": object_start - begin, "oe": object_end - begin}
-        link["ot"] = types.get((object_start, object_end))
+        link["st"] = types.get((start - begin, end - begin))
+        link["ot"] = types.get((object_start - begin, object_end - begin))
         links.append(link)
     return links
 

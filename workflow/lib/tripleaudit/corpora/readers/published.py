@@ -105,9 +105,11 @@ def with_spans(path: Path, side: Side, occurrence: str = "first") -> Rows:
     """
     for where, row in side.rows(read_objects(path)):
         row = _with_objects(row)
+        entities = _listed_entities(row)
+        left_out = row.left_out if isinstance(row, Row) else ()
         with_positions = items(row, "relation_list", dict, where)
         if "triple_list" not in row:
-            yield where, row
+            yield where, Row(row, left_out, entities=entities)
             continue
         listed = items(row, "triple_list", list, where)
         for triple in listed:
@@ -121,8 +123,20 @@ def with_spans(path: Path, side: Side, occurrence: str = "first") -> Rows:
             placed = [[triple.get(part) for part in TRIPLE] for triple in with_positions]
             others = [_without_spans(triple) for triple in listed if triple not in placed]
             triples = with_positions + others
-        left_out = row.left_out if isinstance(row, Row) else ()
-        yield where, Row({**row, "relation_list": triples}, left_out, listed=len(listed))
+        new = {**row, "relation_list": triples}
+        yield where, Row(new, left_out, listed=len(listed), entities=entities)
+
+
+def _listed_entities(row: dict[str, Any]) -> list[tuple[Any, Any, str | None]]:
+    """Return start, end and type of the items of ``entity_list``."""
+    listed = row.get("entity_list")
+    entities = []
+    for item in listed if isinstance(listed, list) else ():
+        edges = item.get("char_span") if isinstance(item, dict) else None
+        if isinstance(edges, list) and len(edges) == 2:
+            type_ = item.get("type")
+            entities.append((*edges, type_ if isinstance(type_, str) else None))
+    return entities
 
 
 # the same as TPLinker, UniRel and the generalisation papers spread it

@@ -31,6 +31,7 @@ class _Document:
         self.where = where
         self.parts: list[str] = []
         self.mentions: dict[str, list[dict[str, Any]]] = {}
+        self.all_mentions: list[dict[str, Any]] = []
         self.relations: list[tuple[str, list[str]]] = []
 
     def add_mention(self, columns: list[str], where: str) -> None:
@@ -38,6 +39,7 @@ class _Document:
         if not (start.isdecimal() and end.isdecimal()):
             raise UserError(f"{where}: the span is {start!r} to {end!r}, expected two offsets")
         mention = {"text": text, "start": int(start), "end": int(end), "type": kind}
+        self.all_mentions.append(mention)
         for concept in CONCEPT_SEPARATOR.split(concepts[0]) if concepts else ():
             self.mentions.setdefault(concept, []).append(mention)
 
@@ -55,7 +57,9 @@ class _Document:
             links += [{"s": first, "r": relation, "o": second} for first, second in pairs]
         row = {"id": self.name, "text": " ".join(self.parts), "links": links}
         names = [[mention["text"] for mention in group] for group in self.mentions.values()]
-        return Row(row, left_out, listed=len(self.relations) - len(left_out), names=names)
+        listed = len(self.relations) - len(left_out)
+        entities = [(one["start"], one["end"], one["type"]) for one in self.all_mentions]
+        return Row(row, left_out, listed=listed, names=names, entities=entities)
 
 
 def documents(path: Path, occurrence: str = "first") -> Rows:

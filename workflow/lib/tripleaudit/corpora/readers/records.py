@@ -17,6 +17,7 @@ reads the inverse order.
 """
 
 import ast
+import contextlib
 import json
 import re
 import sys
@@ -24,12 +25,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.fields import Section, Text, among
 from tripleaudit.core.files import is_collection, read_jsonl
-from tripleaudit.corpora.corpus import MALFORMED, MISSING, LeftOut, RawSentence, RawTriple
+from tripleaudit.corpora.corpus import (
+    MALFORMED,
+    MISSING,
+    LeftOut,
+    RawEntity,
+    RawSentence,
+    RawTriple,
+)
 from tripleaudit.corpora.readers.common import read_objects, shown
 from tripleaudit.corpora.readers.row_files import ABSENT, Malformed, Row, at, read_rows
 from tripleaudit.corpora.readers.side import SIDES, Side, with_side
@@ -161,14 +169,6 @@ def parse_columns(texts: Iterable[str], option: str = "--column") -> dict[str, s
         given[role] = column
     Columns.checked(given, option)
     return given
-
-
-class Argument(NamedTuple):
-    """Subject or object of a triple: string, first character if given, and type."""
-
-    text: str
-    start: int | None = None
-    type: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,6 +408,7 @@ class Mapped:
                     )
                 known.triples += sentence.triples
                 known.left_out += sentence.left_out
+                known.annotated += sentence.annotated
         yield from joined.values()
 
     def _key(self, row: dict[str, Any], sentence: RawSentence) -> tuple[str, str]:
@@ -435,6 +436,7 @@ class Mapped:
         elif "entities" in layout.columns:
             entities = _list(decoded(self.find(row, "entities", layout)))
         here = Arguments(self, text, offsets, entities, where)
+        annotated = [] if self.predicts else here.annotated_entities(row)
         listed_triples = None
         names: Sequence[Sequence[str]] = ()
         if isinstance(row, Row):
@@ -455,7 +457,15 @@ class Mapped:
         name = str(number if name is ABSENT or name is None else name)
         triples = [triple for item in items if (triple := here.read(item))]
         return RawSentence(
-            name, text, triples, where, listed_triples, here.left_out, len(here.entities), names
+            name,
+            text,
+            triples,
+            where,
+            listed_triples,
+            here.left_out,
+            len(here.entities),
+            names,
+            annotated,
         )
 
     def _refuse_unread_predictions(self, row: dict[str, Any], where: str) -> None:
@@ -581,6 +591,19 @@ class Arguments:
             ):  # a broken one may be what a triple lacks
                 self._argument(entity, "entity", {}, NO_FIELDS)
 
+    def annotated_entities(self, row: dict[str, Any]) -> list[RawEntity]:
+        """Return the listed entities that can be read; what is wrong with others shows in triples."""
+        entities = []
+        notes = len(self.left_out)
+        for entity in self.entities:
+            with contextlib.suppress(UserError):
+                entities.append(self._argument(entity, "entity", {}, NO_FIELDS))
+        for start, end, type_ in row.entities if isinstance(row, Row) else ():
+            with contextlib.suppress(UserError):
+                entities.append(self.span(start, end, None, "entity", type_))
+        del self.left_out[notes:]
+        return entities
+
     def read(self, item: Any) -> RawTriple | None:
         """Return a triple; an item of a prediction that is no triple gives a wrong triple."""
         if not self.mapped.predicts:
@@ -669,7 +692,7 @@ class Arguments:
         subject, relation, object_ = (item[mapped.order.index(letter)] for letter in "sro")
         return subject, relation, object_
 
-    def _argument(self, value: Any, role: str, item: Any, layout: Layout) -> Argument:
+    def _argument(self, value: Any, role: str, item: Any, layout: Layout) -> RawEntity:
         """Return the subject or object of a triple; ``layout`` describes an ``item``'s fields."""
         mapped, where = self.mapped, self.where
         fields = item if isinstance(item, dict) else {}
@@ -725,13 +748,13 @@ class Arguments:
             return self._listed(value, role)
         return value
 
-    def _named(self, name: str, role: str, item: Any, type_: str | None) -> Argument:
+    def _named(self, name: str, role: str, item: Any, type_: str | None) -> RawEntity:
         """Return an argument without a position; of a declared format, its name is not blank."""
         if self.mapped.declared and not name.strip():
             raise UserError(
                 f"{self.where}: the {role} of {shown(item)} is an empty string, expected a name"
             )
-        return Argument(name, None, type_)
+        return RawEntity(name, None, type_)
 
     def _listed(self, value: Any, role: str) -> Any:
         """Return the listed entity at a position; numeric ids are not positions."""
@@ -749,7 +772,7 @@ class Arguments:
             )
         return self.entities[value]
 
-    def _spelt(self, name: str, edges: Any, type_: str | None) -> Argument:
+    def _spelt(self, name: str, edges: Any, type_: str | None) -> RawEntity:
         """Return a name as spelt in the sentence at its offsets.
 
         OpenNRE lower-cases names next to ``pos``.
@@ -765,9 +788,9 @@ class Arguments:
                 spelt = self.span(first, last - self.mapped.inclusive, None, "name", type_)
                 if spelt.text.casefold() == name.casefold():
                     return spelt
-        return Argument(name, None, type_)
+        return RawEntity(name, None, type_)
 
-    def span(self, start: Any, end: Any, name: Any, role: str, type_: str | None) -> Argument:
+    def span(self, start: Any, end: Any, name: Any, role: str, type_: str | None) -> RawEntity:
         """Return string and first character of a span; a given name must equal the text."""
         name, end = name if isinstance(name, str) else None, None if end in NOWHERE else end
         first, last = _whole(start), _whole(end)
@@ -804,7 +827,7 @@ class Arguments:
                 raise UserError(f"{message}; expected offsets in characters of the text")
             if name.casefold() != found.casefold() and role != "entity":
                 self.left_out.append(LeftOut("other_names", message))
-        return Argument(found, first, type_)
+        return RawEntity(found, first, type_)
 
     def _edges(self, start: Any, end: Any) -> str:
         """Return a span as a message shows it."""

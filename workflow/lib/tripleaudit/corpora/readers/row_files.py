@@ -35,11 +35,13 @@ class Row(dict):
         left_out: Iterable[LeftOut] = (),
         listed: int | None = None,
         names: Sequence[Sequence[str]] = (),
+        entities: Sequence[tuple[int, int, str | None]] = (),
     ) -> None:
         super().__init__(row)
         self.left_out = [*left_out]
         self.listed = listed
         self.names = names
+        self.entities = entities  # start, end and type, counted as those of the format's triples
 
 
 @dataclass(frozen=True, slots=True)

@@ -318,7 +318,7 @@ def _lines_of(file: Path) -> Rows:
             row = {
                 "id": name,
                 "text": text[start:end],
-                "entities": [*inside.values()],
+                "entities": [one for one in inside.values() if not one["cut"]],
                 "triples": triples,
             }
             yield f"{file} {name}", row
