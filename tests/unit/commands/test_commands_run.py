@@ -149,27 +149,77 @@ def test_an_unknown_study_is_answered_by_the_names_of_those_that_ship_and_an_emp
     assert capsys.readouterr().out.startswith("webnlg: this study can run")
 
 
-def test_a_study_of_which_a_system_has_no_scores_ends_with_3_and_says_why(
-    started, tmp_path, monkeypatch, capsys
-):
+@pytest.fixture
+def poor(tmp_path, monkeypatch):
+    """A folder that holds a study, its files, and the results of a system without scores."""
     monkeypatch.setattr(extras, "missing", lambda extra: [])
-    Path("gold.jsonl").write_text(
+    folder = tmp_path / "n"
+    folder.mkdir()
+    (folder / "gold.jsonl").write_text(
         '{"id": "a", "text": "Ann wrote Emma", "triples": [["Ann", "wrote", "Emma"]]}\n'
     )
     rows = [
         {"id": str(n), "text": f"Bo wrote Eva {n}", "triples": [["Bo", "wrote", "Eva"]]}
         for n in range(20)
     ]
-    Path("train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    Path("study.yaml").write_text(
+    (folder / "train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "study.yaml").write_text(
         "study: s\ncorpora: {c: {files: {train: train.jsonl, test: gold.jsonl}}}\n"
     )
-    Path("results/s").mkdir(parents=True)
+    (folder / "results" / "s").mkdir(parents=True)
     fact = {"system": "poor", "failed": "the budget of 1 is used up"}
-    Path("results/s/systems.json").write_text(json.dumps([fact]))
+    (folder / "results" / "s" / "systems.json").write_text(json.dumps([fact]))
+    return folder
+
+
+def test_a_study_of_which_a_system_has_no_scores_ends_with_3_and_says_why(
+    started, poor, monkeypatch, capsys
+):
+    monkeypatch.chdir(poor)
     assert main(["run", "study.yaml"]) == 3
     assert capsys.readouterr().err == "error: poor has no scores: the budget of 1 is used up\n"
-    assert main(["run", "study.yaml", "-n"]) == 0
+
+
+@pytest.mark.parametrize("form", ["-d{}", "--directory={}", "-d {}", "--directory {}", "-pd{}"])
+def test_the_results_are_read_in_the_folder_of_the_run(started, poor, capsys, form):
+    options = form.format(poor).split()
+    assert main(["run", f"{poor}/study.yaml", *options]) == 3
+    assert capsys.readouterr().err == "error: poor has no scores: the budget of 1 is used up\n"
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["-n", "-np", "-kn", "--dry-run", "--dryrun", "-nd .", "-j2 -pn", "type_f1 -n", "-q rules -n"],
+)
+def test_a_dry_run_reports_no_system(started, poor, monkeypatch, options):
+    monkeypatch.chdir(poor)
+    assert main(["run", "study.yaml", *options.split()]) == 0
+
+
+def test_all_short_flags_of_snakemake_may_be_joined_with_a_dry_run(started, poor, monkeypatch):
+    snakemake_cli = pytest.importorskip("snakemake.cli")
+    monkeypatch.chdir(poor)
+    actions = snakemake_cli.get_argument_parser()._actions
+    names = [name for action in actions if action.nargs == 0 for name in action.option_strings]
+    letters = sorted(name[1:] for name in names if len(name) == 2 and name not in ("-n", "-h"))
+    assert len(letters) > 8
+    for letter in letters:
+        assert main(["run", "study.yaml", f"-{letter}n"]) == 0, letter
+
+
+def test_a_profile_may_set_the_folder_and_a_dry_run(started, poor, monkeypatch):
+    os.mkdir("mine")
+    Path("mine/config.yaml").write_text(f"directory: {poor}\n")
+    assert main(["run", f"{poor}/study.yaml", "--workflow-profile", "mine"]) == 3
+    Path("mine/config.yaml").write_text("dry-run: true\n")
+    monkeypatch.chdir(poor)
+    profile = str(poor.parent / "mine")
+    assert main(["run", "study.yaml", "--workflow-profile", profile]) == 0
+
+
+def test_an_option_without_its_value_is_one_sentence(started, refused):
+    assert "expected one argument" in refused("run", "demo", "-n", "--cores")
+    assert not started
 
 
 @pytest.fixture

@@ -1,12 +1,13 @@
 """``tripleaudit run``: run a study through the shipped workflow, in the current folder."""
 
 import argparse
+import contextlib
 import importlib.util
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -16,24 +17,31 @@ FAILED_SYSTEMS = 3
 used up.
 """
 HELP = "run a study and write results/<study>/report.html"
-# Options of Snakemake. Sets called ..._FLAGS hold names without dashes, as `_flags` yields them.
-# Without any of PARALLELISM_OPTIONS, all cores are used.
-PARALLELISM_OPTIONS = (
-    "-c", "--cores", "-j", "--jobs", "--profile", "--workflow-profile", "-e", "--executor",
-)  # fmt: skip
 PROFILE_OPTIONS = ("--workflow-profile", "--profile")
-EXECUTOR_OPTIONS = ("-e", "--executor")
-DIRECTORY_OPTIONS = ("-d", "--directory")
+# Options of Snakemake that this command reads, with their documented names; all of them are passed
+# on. Without any of PARALLELISM_OPTIONS, all cores are used.
+VALUE_OPTIONS = (
+    ("--directory", "-d"),
+    ("--cores", "-c"),
+    ("--jobs", "-j"),
+    ("--executor", "-e"),
+    ("--profile",),
+    ("--workflow-profile",),
+)
+LIST_OPTIONS = (
+    ("--config", "-C"),
+    ("--configfile", "--configfiles"),
+    ("--software-deployment-method", "--deployment-method", "--deployment", "--sdm"),
+)
+FLAGS = (
+    ("--dry-run", "--dryrun", "-n"),
+    ("--use-conda",),
+    ("--use-apptainer", "--use-singularity"),
+)
+OTHER_SHORT_FLAGS = "aDfFkKlpStv"  # may be written together with others, such as -np
+PARALLELISM_OPTIONS = ("cores", "jobs", "executor", "profile", "workflow_profile")
 # Jobs run in environments of their own, so installed packages do not matter.
-ENVIRONMENT_FLAGS = {
-    "sdm",
-    "software-deployment-method",
-    "use-conda",
-    "use-apptainer",
-    "use-singularity",
-}
-CONFIG_FLAGS = {"config", "C", "configfile"}  # change the configuration of the study
-DRY_RUN_FLAGS = {"n", "dry-run", "dryrun"}
+ENVIRONMENT_OPTIONS = ("software_deployment_method", "use_conda", "use_apptainer")
 # Key of a profile -> values that need no plugin; the first one is the default.
 BUILT_IN_PLUGINS = {
     "executor": ("local", "dryrun", "touch"),
@@ -80,23 +88,68 @@ def run(args: argparse.Namespace) -> int:
             f"{args.study}: is empty; expected the keys of a study ('study: my-study', …)"
         )
     options = _with_profiles(args.options)
+    parsed = _parse_options(options)
     _check_plugins(options)
-    _check_installation(study, args.study, options)
+    folder = Path(parsed.directory or ".")
+    # paths in a study start at the folder that Snakemake works in
+    start = folder if folder.is_dir() else Path()
+    relative_study = Path(os.path.relpath(study, start))
+    with contextlib.chdir(start):
+        _check_installation(relative_study, args.study, options, parsed)
     if importlib.util.find_spec("snakemake") is None:
         raise ModuleNotFoundError("the workflow runs on Snakemake", name="snakemake")
-    if not any(option.startswith(PARALLELISM_OPTIONS) for option in options):
+    if not any(getattr(parsed, name) for name in PARALLELISM_OPTIONS):
         options = ["--cores", "all", *options]
-    is_dry_run = not DRY_RUN_FLAGS.isdisjoint(_flags(options))
-    if not is_dry_run:
-        storage.check_writable(Path(_directory(options), ".snakemake"))
+    if not parsed.dry_run:
+        storage.check_writable(folder / ".snakemake")
     # Profiles find their scripts by this variable.
     environment = {**os.environ, "TRIPLEAUDIT_PROFILES": str(PROJECT / "workflow" / "profiles")}
     snakefile = str(PROJECT / "workflow" / "Snakefile")
     command = [sys.executable, "-P", "-m", "snakemake", "--configfile", str(study)]
     status = _run_to_its_end([*command, "--snakefile", snakefile, *options], environment)
-    if status or is_dry_run:
+    if status or parsed.dry_run:
         return status
-    return FAILED_SYSTEMS if _report_failures(study) else 0
+    name = _config_values(parsed).get("study") or content.get("study", "")
+    return FAILED_SYSTEMS if _report_failures(folder / "results" / str(name)) else 0
+
+
+def _parse_options(options: list[str]) -> argparse.Namespace:
+    """Return the options of Snakemake that this command reads; others are ignored.
+
+    Settings of profiles count where the command line does not give the option.
+
+    Raises:
+        UserError: an option lacks its value.
+    """
+    from tripleaudit.core.errors import UserError
+
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    for names in VALUE_OPTIONS:
+        parser.add_argument(*names)
+    for names in LIST_OPTIONS:
+        parser.add_argument(*names, nargs="*", default=[])
+    for names in FLAGS:
+        parser.add_argument(*names, action="store_true")
+    for letter in OTHER_SHORT_FLAGS:
+        parser.add_argument(f"-{letter}", action="store_true")
+    try:
+        parsed, _ = parser.parse_known_args(options)
+    except argparse.ArgumentError as error:
+        raise UserError(f"tripleaudit run: {error}") from error
+    for profile in (parsed.profile, parsed.workflow_profile):
+        if profile is not None:
+            settings = _profile_settings(Path(profile))
+            defaults = {str(key).replace("-", "_"): value for key, value in settings.items()}
+            parser.set_defaults(**defaults)
+    return parser.parse_known_args(options)[0]
+
+
+def _config_values(parsed: argparse.Namespace) -> dict[str, str]:
+    """Return the keys of the study that ``--config key=value``, or a profile, replaces."""
+    if isinstance(parsed.config, dict):
+        return parsed.config
+    pairs = [str(item).partition("=") for item in parsed.config]
+    return {key: value for key, _, value in pairs}
 
 
 def _run_to_its_end(command: list[str], environment: Mapping[str, str]) -> int:
@@ -120,12 +173,15 @@ def _run_to_its_end(command: list[str], environment: Mapping[str, str]) -> int:
                 signal.signal(number, handler)
 
 
-def _report_failures(study: Path) -> bool:
-    """Print the systems of a finished study that have no scores; return whether there are any."""
-    from tripleaudit.core.yaml_files import read_yaml
+def _report_failures(results: Path) -> bool:
+    """Print the systems of a finished study that have no scores; return whether there are any.
+
+    Args:
+        results: the folder of the study's results.
+    """
     from tripleaudit.summary import failures
 
-    failed_systems = failures(Path("results") / str(read_yaml(study).get("study", "")))
+    failed_systems = failures(results)
     for failure in failed_systems:
         print(f"error: {failure}", file=sys.stderr)
     return bool(failed_systems)
@@ -187,7 +243,7 @@ def _check_plugins(options: list[str]) -> None:
     from tripleaudit.core.errors import UserError
 
     for option, value in zip(options, options[1:], strict=False):
-        if option in EXECUTOR_OPTIONS:
+        if option in ("-e", "--executor"):
             settings: dict[str, Any] = {"executor": value}
         elif option in PROFILE_OPTIONS:
             settings = _profile_settings(Path(value))
@@ -218,7 +274,9 @@ def _profile_settings(profile: Path) -> dict[str, Any]:
     return settings if isinstance(settings, dict) else {}
 
 
-def _check_installation(study: Path, name: str, options: list[str]) -> None:
+def _check_installation(
+    study: Path, name: str, options: list[str], parsed: argparse.Namespace
+) -> None:
     """Reject an invalid study, or one that needs packages that are not installed.
 
     This runs before anything is downloaded. For a dry run, and for single targets, which may need
@@ -234,21 +292,16 @@ def _check_installation(study: Path, name: str, options: list[str]) -> None:
     from tripleaudit.study.study import Study
     from tripleaudit.study.validate import refused
 
-    flags = set(_flags(options))
-    if flags & ENVIRONMENT_FLAGS:
+    if any(getattr(parsed, name) for name in ENVIRONMENT_OPTIONS):
         return
-    raw_roots = [
-        option.removeprefix("raw_root=") for option in options if option.startswith("raw_root=")
-    ]
-    raw_root = raw_roots[0] if raw_roots else None
     try:
-        planned = Study.read(study, raw_root=raw_root)
+        planned = Study.read(study, raw_root=_config_values(parsed).get("raw_root"))
         needed = needs.extras(planned)
         problems = list(own_files.problems(planned))
         if problems:
             raise refused(problems)
     except UserError:
-        if flags & CONFIG_FLAGS:  # these options may correct the problem
+        if parsed.config or parsed.configfile:  # these options may correct the problem
             return
         raise
     if importlib.util.find_spec("snakemake") is None:
@@ -269,25 +322,6 @@ def _check_installation(study: Path, name: str, options: list[str]) -> None:
         f"pip install 'tripleaudit[{','.join(sorted(to_install))}]'"
     )
     is_whole_study = not options or options[0].startswith("-") or options[0] == "all"
-    is_dry_run = bool(flags & DRY_RUN_FLAGS)
-    if is_whole_study and not is_dry_run:
+    if is_whole_study and not parsed.dry_run:
         raise UserError(message)
     print(f"warning: {message}", file=sys.stderr)
-
-
-def _directory(options: list[str]) -> str:
-    """Return the folder that Snakemake works in."""
-    for option, next_option in zip(options, [*options[1:], ""], strict=True):
-        name, equals, value = option.partition("=")
-        if name in DIRECTORY_OPTIONS:
-            return value if equals else next_option
-    return "."
-
-
-def _flags(options: list[str]) -> Iterator[str]:
-    """Yield the names of options without dashes; ``-np`` yields ``n`` and ``p``."""
-    for option in options:
-        if option.startswith("--"):
-            yield option[2:].partition("=")[0]
-        elif option.startswith("-"):
-            yield from option[1:]
