@@ -274,6 +274,7 @@ SECOND_LISTS = {
     "list": [LEADS, LIVES],
     "objects": spo(LEADS, LIVES),
     "nothing": [],
+    "strings": ["(Ada Lund; leads; Harrow Steel)", "(Ada Lund; in; Oslo)"],
     "answer": json.dumps([LEADS, LIVES]),
     "fence": "Here they are:\n```json\n" + json.dumps({"triples": spo(LIVES)}) + "\n```",
     "lines": "(Ada Lund, leads, Harrow Steel)\n(Ada Lund, in, Oslo)",
@@ -330,19 +331,125 @@ def test_two_stored_answers_in_a_row_are_refused(tmp_path) -> None:
     assert (result.micro.correct, result.micro.predicted) == (0, 1)
 
 
-@pytest.mark.parametrize(
-    "triples",
-    [
-        [[*LEADS, 0.9], [*LIVES, 0.2]],
-        [f"({', '.join(LEADS)})", f"({', '.join(LIVES)})"],
-        [" | ".join(LEADS), " | ".join(LIVES)],
-        json.dumps([LEADS, LIVES]),
+def named(*names: str):
+    """Return a form of triples: objects with these names of the three roles."""
+    return lambda *triples: [dict(zip(names, triple, strict=True)) for triple in triples]
+
+
+def written(pattern: str):
+    """Return a form of triples: one string each."""
+    return lambda *triples: [pattern.format(*triple) for triple in triples]
+
+
+FORMS_OF_TRIPLES = {
+    "confidence": lambda *triples: [[*triple, 0.9] for triple in triples],
+    "JSON in items": lambda *triples: [json.dumps(triple) for triple in triples],
+    "in objects": lambda *triples: [{"triple": triple} for triple in triples],
+    "predicate": named("subject", "predicate", "object"),
+    "relation": named("subject", "relation", "object"),
+    "head and tail": named("head", "relation", "tail"),
+    "head entity": named("head_entity", "relation", "tail_entity"),
+    "capitals": named("Subject", "Predicate", "Object"),
+    "letters": named("s", "p", "o"),
+    "source and target": named("source", "label", "target"),
+    "Chinese": named("主语", "谓语", "宾语"),
+    "Chinese entities": named("头实体", "关系", "尾实体"),
+    "nested texts": lambda *triples: [
+        {"subject": {"text": first}, "relation": relation, "object": {"text": second}}
+        for first, relation, second in triples
     ],
+    "nested names": lambda *triples: [
+        {"head": {"name": first}, "relation": {"name": relation}, "tail": {"name": second}}
+        for first, relation, second in triples
+    ],
+    "commas": written("({}, {}, {})"),
+    "semicolons": written("({}; {}; {})"),
+    "angle brackets": written("<{}, {}, {}>"),
+    "square brackets": written("[{}, {}, {}]"),
+    "quotes": written('("{}", "{}", "{}")'),
+    "columns": written("{} | {} | {}"),
+    "narrow columns": written("{}|{}|{}"),
+    "tabs": written("{}\t{}\t{}"),
+    "arrows": written("{} -> {} -> {}"),
+    "numbered": written("1. ({}, {}, {})"),
+    "full-width": written("（{}，{}，{}）"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS_OF_TRIPLES.values(), ids=FORMS_OF_TRIPLES)
+@pytest.mark.parametrize(
+    "name", ["triples", "prediction", "pred_relation_list", "triple_list_pred"]
 )
-def test_usual_forms_of_predicted_triples_are_read(triples, tmp_path) -> None:
+def test_usual_forms_of_predicted_triples_are_read(name, form, tmp_path) -> None:
+    row = {"text": TEXT, name: form(LEADS, LIVES)}
+    if name == "pred_relation_list":
+        row["relation_list"] = [triple | SPANS for triple in spo(LEADS, BASED)]
+    if name == "triple_list_pred":
+        row["triple_list"] = [LEADS, BASED]
+    path = write(tmp_path, {"a.jsonl": lines(row)})
+    scores = tripleaudit.score([GOLD], path, bootstrap=0).micro
+    assert (scores.correct, scores.predicted) == (1, 2)
+
+
+GROUPS = FORMS_OF_TRIPLES["commas"](LEADS, LIVES)
+
+
+@pytest.mark.parametrize(
+    "triples", [json.dumps([LEADS, LIVES]), "\n".join(GROUPS), "; ".join(GROUPS), " ".join(GROUPS)]
+)
+def test_triples_in_one_string_are_divided(triples, tmp_path) -> None:
     path = write(tmp_path, {"a.jsonl": lines({"text": TEXT, "triples": triples})})
     scores = tripleaudit.score([GOLD], path, bootstrap=0).micro
     assert (scores.correct, scores.predicted) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        [["Ada Lund", "Harrow Steel"]],
+        ["Ada Lund", "leads", "Harrow Steel", "Ada Lund", "in", "Oslo"],
+        [{"x": "Ada Lund", "y": "leads", "z": "Harrow Steel"}],
+        [{"subject": "Ada Lund", "object": "Harrow Steel"}],
+        {"leads": [["Ada Lund", "Harrow Steel"]]},
+        ["Ada Lund, leads, Harrow Steel"],
+        [{"subject": {"text": "Ada Lund", "start": 90, "end": 98}, "relation": "leads", "object": "Oslo"}],
+    ],
+)  # fmt: skip
+def test_predictions_of_which_no_item_is_a_triple_are_refused(items, tmp_path) -> None:
+    gold = write(tmp_path, {"gold.jsonl": lines(GOLD, {"text": "b", "triples": []})})
+    empty = {"text": "b", "triples": []}
+    path = write(tmp_path, {"a.jsonl": lines({"text": TEXT, "triples": items}, empty)})
+    expected = r"a\.jsonl line 1: .*no item of the predictions is a triple.*--predicted-column"
+    with pytest.raises(UserError, match=expected):
+        tripleaudit.score(gold, path, bootstrap=0)
+    some = write(
+        tmp_path, {"b.jsonl": lines({"text": TEXT, "triples": items}, {**GOLD, "text": "b"})}
+    )
+    result = tripleaudit.score(gold, some, bootstrap=0)
+    assert result.micro.correct == 0
+    assert "are no triples and count as wrong" in str(result)
+
+
+@pytest.mark.parametrize("name", ["preds", "pred", "Preds", "prediction"])
+def test_predictions_next_to_triples_are_read_with_a_note(name, tmp_path) -> None:
+    path = write(tmp_path, {"a.jsonl": lines({**GOLD, name: [LEADS, LIVES]})})
+    corpus = read_corpus(path, side="predict")
+    assert strings(corpus) == [[LEADS, LIVES]]
+    assert corpus.report.notes["predictions_read"] == 1
+    assert read_corpus(path).report.notes["predictions_beside"] == 1
+    alone = write(tmp_path, {"b.jsonl": lines({"text": TEXT, name: [LEADS, LIVES]})})
+    assert strings(read_corpus(alone, side="predict")) == [[LEADS, LIVES]]
+
+
+@pytest.mark.parametrize("second", ["preds", "triples_pred", "predicted_relations"])
+def test_two_lists_of_predictions_are_refused(second, tmp_path) -> None:
+    row = {"text": TEXT, "predictions": [LEADS], second: [LIVES]}
+    path = write(tmp_path, {"a.jsonl": lines(row)})
+    with pytest.raises(UserError, match=f"both .*'{second}'"):
+        tripleaudit.score([GOLD], path, bootstrap=0)
+    columns = {"triples": "predictions"}
+    result = tripleaudit.score([GOLD], path, predicted_columns=columns, bootstrap=0)
+    assert (result.micro.correct, result.micro.predicted) == (1, 1)
 
 
 def test_a_flat_list_is_one_triple_and_nan_is_none(tmp_path) -> None:

@@ -102,10 +102,12 @@ class LeftOut(NamedTuple):
     Attributes:
         kind: of :data:`tripleaudit.corpora.remarks.KINDS`.
         example: where it was, and what.
+        reason: why, as an error would say it.
     """
 
     kind: str
     example: str
+    reason: str = ""
 
 
 @dataclass(slots=True)
@@ -167,6 +169,7 @@ class _CorpusBuilder:
         self.cut: list[str] = []
         self.turned: list[str] = []
         self.with_entities: list[str] = []
+        self.first_malformed: LeftOut | None = None
 
     def add(self, item: RawSentence) -> Sentence:
         """Return the sentence that a file states, and count it.
@@ -223,11 +226,13 @@ class _CorpusBuilder:
         notes = [*item.left_out, *_odd_names(item)]
         if name != item.id:
             notes.insert(0, LeftOut("renamed_ids", f"{item.where} ({item.id})"))
-        for kind, example in notes:
-            self.notes[kind] += 1
-            examples = self.report.examples.setdefault(kind, [])
+        for note in notes:
+            self.notes[note.kind] += 1
+            examples = self.report.examples.setdefault(note.kind, [])
             if len(examples) < SHOWN:
-                examples.append(example)
+                examples.append(note.example)
+            if note.kind == "malformed_predictions" and self.first_malformed is None:
+                self.first_malformed = note
         if item.entities:
             self.with_entities.append(item.where)
 
@@ -268,8 +273,17 @@ class _CorpusBuilder:
         report.triples += len(levels)
 
     def complete_report(self) -> CorpusReport:
-        """Return the report about all sentences."""
+        """Return the report about all sentences.
+
+        Raises:
+            UserError: every item of a system's output is malformed, so that it has another layout.
+        """
         report, relations, unique = self.report, self.relations, self.unique
+        if self.first_malformed is not None and relations.keys() == {MALFORMED}:
+            raise UserError(
+                f"{self.first_malformed.reason}; no item of the predictions is a triple, so they have another "
+                "layout: --predicted-column names their fields"
+            )
         report.sentences = len(self.ids)
         report.texts = len(self.texts)
         report.unique_triples = len(unique)

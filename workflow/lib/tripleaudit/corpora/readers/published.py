@@ -4,6 +4,7 @@ What is particular about one stands above its declaration. ``none`` are the labe
 have no relation.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from tripleaudit.corpora.readers.common import (
 from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.row_files import Probe, Row, Rows, has, lines
 from tripleaudit.corpora.readers.side import Side
+from tripleaudit.corpora.triple_forms import triple_of
 
 # NYT24 and NYT11 as CoType published them, one JSON object a line; entities are called by their
 # strings
@@ -51,12 +53,8 @@ def with_lists(row: dict[str, Any], where: str) -> dict[str, Any]:
         return row
     triples = []
     for item in listed:
-        if isinstance(item, dict):
-            item = [
-                item.get("subject"),
-                item.get("relation", item.get("predicate")),
-                item.get("object"),
-            ]
+        if isinstance(item, dict) and {"subject", "object"} <= item.keys():
+            item = [item["subject"], item.get("relation", item.get("predicate")), item["object"]]
         triples.append(item)
     left_out = row.left_out if isinstance(row, Row) else ()
     return Row({**row, "triple_list": triples}, left_out)
@@ -78,20 +76,20 @@ NOWHERE = {"subj_char_span": [None] * 2, "obj_char_span": [None] * 2}
 
 
 def _with_objects(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row whose ``relation_list`` has objects also where it lists three strings each."""
+    """Return a row whose ``relation_list`` has objects also where it has triples without spans."""
     listed = row["relation_list"] if isinstance(row.get("relation_list"), list) else []
-    if not any(isinstance(item, list) for item in listed):
+    if all(isinstance(item, dict) and "subj_char_span" in item for item in listed):
         return row
     objects = []
     for item in listed:
-        if isinstance(item, list) and len(item) == len(TRIPLE):
-            item = _without_spans(item)
-        objects.append(item)
+        triple = triple_of(item)
+        has_spans = isinstance(item, dict) and "subj_char_span" in item
+        objects.append(item if triple is None or has_spans else _without_spans(triple))
     new = {**row, "relation_list": objects}
     return Row(new, row.left_out, row.listed, row.names) if isinstance(row, Row) else new
 
 
-def _without_spans(triple: list[Any]) -> dict[str, Any]:
+def _without_spans(triple: Sequence[Any]) -> dict[str, Any]:
     """Return a triple of strings as an object of ``relation_list``."""
     return {**dict(zip(TRIPLE, triple, strict=True)), **NOWHERE}
 
@@ -107,7 +105,8 @@ def with_spans(path: Path, side: Side, occurrence: str = "first") -> Rows:
         row = _with_objects(row)
         entities = _listed_entities(row)
         left_out = row.left_out if isinstance(row, Row) else ()
-        with_positions = items(row, "relation_list", dict, where)
+        kind = object if side.predicts else dict
+        with_positions = items(row, "relation_list", kind, where)
         if "triple_list" not in row:
             yield where, Row(row, left_out, entities=entities)
             continue
@@ -120,7 +119,11 @@ def with_spans(path: Path, side: Side, occurrence: str = "first") -> Rows:
         if occurrence == "first":
             triples = [_without_spans(triple) for triple in listed]
         else:
-            placed = [[triple.get(part) for part in TRIPLE] for triple in with_positions]
+            placed = [
+                [triple.get(part) for part in TRIPLE]
+                for triple in with_positions
+                if isinstance(triple, dict)
+            ]
             others = [_without_spans(triple) for triple in listed if triple not in placed]
             triples = with_positions + others
         new = {**row, "relation_list": triples}

@@ -16,10 +16,7 @@ first of a list; a path through a list takes the field of every item. ``subject=
 reads the inverse order.
 """
 
-import ast
 import contextlib
-import json
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,6 +39,7 @@ from tripleaudit.corpora.readers.common import read_objects, shown
 from tripleaudit.corpora.readers.row_files import ABSENT, Malformed, Row, at, read_rows
 from tripleaudit.corpora.readers.side import SIDES, Side, with_side
 from tripleaudit.corpora.spec import CorpusFormat
+from tripleaudit.corpora.triple_forms import literal, split_triples, triple_of
 from tripleaudit.corpora.words import cuts_word
 
 NO_RELATION = (None, "", "None", "NA", "no_relation")
@@ -58,8 +56,6 @@ PREDICTED_TRIPLES = ("predictions", "predicted", "prediction", "predict", "pred"
 GOLD_TRIPLES = ("gold", "truth")
 NAMES_OF_SIDES = frozenset((*PREDICTED_TRIPLES, *GOLD_TRIPLES))
 NOWHERE = (ABSENT, None, "")
-GROUP = re.compile(r"\s*[(<]([^(),<>]+),([^(),<>]+),([^(),<>]+)[)>]\s*")
-"""A triple that is a string in brackets."""
 ROLES_OF_SENTENCES = ("text", "tokens", "triples", *PARTS, "subject_start", "object_start")
 """Roles by which is decided whether a row can be read, and whether it lists its triples."""
 MAX_LAYOUTS = 1000  # different sets of keys whose columns are remembered
@@ -169,6 +165,10 @@ def parse_columns(texts: Iterable[str], option: str = "--column") -> dict[str, s
         given[role] = column
     Columns.checked(given, option)
     return given
+
+
+class PositionError(UserError):
+    """A position that does not fit its sentence, or its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -504,6 +504,8 @@ class Mapped:
         if isinstance(triples, list):
             is_one_triple = self.predicts and self._is_single_triple(triples)
             return [triples] if is_one_triple else triples
+        if self.predicts and isinstance(triples, str):
+            return split_triples(triples)
         if self.predicts:
             return [triples]  # one item that is no triple
         raise UserError(f"{here.where}: the triples are {shown(triples)}, expected a list")
@@ -512,7 +514,7 @@ class Mapped:
         """Return whether a list of three strings is one triple and not three."""
         if self.declared or len(triples) != 3:
             return False
-        return all(isinstance(part, str) and _parts_of_string(part) is part for part in triples)
+        return all(isinstance(part, str) and triple_of(part) is None for part in triples)
 
     def _text(
         self, row: dict[str, Any], where: str, layout: Layout
@@ -605,15 +607,42 @@ class Arguments:
         return entities
 
     def read(self, item: Any) -> RawTriple | None:
-        """Return a triple; an item of a prediction that is no triple gives a wrong triple."""
+        """Return a triple.
+
+        An item of a prediction may have any usual form. One that states no triple gives a wrong
+        one.
+        """
         if not self.mapped.predicts:
             return self.triple(item)
         try:
             return self.triple(item)
+        except UserError as error:
+            may_have_other_form = not isinstance(error, PositionError)
+            triple = self._triple_in_other_form(item) if may_have_other_form else None
+            if triple is not None:
+                return triple
+            text = shown(item.item if isinstance(item, Malformed) else item)
+            example = f"{self.where}: {text}"
+            self.left_out.append(LeftOut("malformed_predictions", example, str(error)))
+            return RawTriple(text, MALFORMED, "")
+
+    def _triple_in_other_form(self, item: Any) -> RawTriple | None:
+        """Return the triple that an item states in another form than that of the format, or None.
+
+        An item of a format with positions has no other form.
+        """
+        strings = triple_of(item)
+        if strings is None or "start" in self.mapped.given:
+            return None
+        subject, relation, object_ = strings
+        try:
+            first = self._argument(subject, "subject", {}, NO_FIELDS)
+            second = self._argument(object_, "object", {}, NO_FIELDS)
         except UserError:
-            said = shown(item.item if isinstance(item, Malformed) else item)
-            self.left_out.append(LeftOut("malformed_predictions", f"{self.where}: {said}"))
-            return RawTriple(said, MALFORMED, "")
+            return None
+        starts = first.start, second.start
+        types = first.type, second.type
+        return RawTriple(first.text, relation, second.text, *starts, *types, _score_of(item))
 
     def triple(self, item: Any) -> RawTriple | None:
         """Return a triple as it is listed; None where the label says that there is no relation."""
@@ -621,9 +650,7 @@ class Arguments:
         if isinstance(item, Malformed):
             raise UserError(item.reason)
         if isinstance(item, str):
-            item = _parts_of_string(item)
-        elif mapped.predicts and _has_confidence(item):
-            item = item[:-1]
+            item = triple_of(item) or item
         layout = NO_FIELDS
         if isinstance(item, dict):
             layout = mapped.layout_of(item)
@@ -808,7 +835,7 @@ class Arguments:
             first, last = self._in_characters(first, last, name)
         if first is None or last is None or not 0 <= first < last <= size:
             unit = "characters" if self.offsets is None else "tokens"
-            raise UserError(
+            raise PositionError(
                 f"{self.where}: the {role} span {self._edges(start, end)} is outside the text of "
                 f"{size} {unit}"
             )
@@ -824,7 +851,7 @@ class Arguments:
                 f"file says {name!r} of it"
             )
             if self.offsets is None:
-                raise UserError(f"{message}; expected offsets in characters of the text")
+                raise PositionError(f"{message}; expected offsets in characters of the text")
             if name.casefold() != found.casefold() and role != "entity":
                 self.left_out.append(LeftOut("other_names", message))
         return RawEntity(found, first, type_)
@@ -857,23 +884,6 @@ class Arguments:
         if name is not None:
             return found == name
         return bool(found) and found == found.strip() and not cuts_word(self.text, first, last)
-
-
-def _parts_of_string(item: str) -> Any:
-    """Return the parts of ``a | r | b`` and of ``(a, r, b)``; any other string is unchanged."""
-    if item.count(" | ") == 2:
-        return item.split(" | ")
-    group = GROUP.fullmatch(item)
-    if group:
-        return [part.strip(" \"'") for part in group.groups()]
-    return item
-
-
-def _has_confidence(item: Any) -> bool:
-    """Return whether a predicted triple is a list of three strings and a number."""
-    if not isinstance(item, list | tuple) or len(item) != 4 or isinstance(item[3], bool):
-        return False
-    return isinstance(item[3], int | float) and all(isinstance(part, str) for part in item[:3])
 
 
 def _is_missing(part: Any) -> bool:
@@ -913,12 +923,8 @@ def decoded(value: Any) -> Any:
         return []
     if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
         return value
-    for decode in (json.loads, ast.literal_eval):
-        try:
-            return decode(value)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            continue
-    return value
+    values = literal(value)
+    return value if values is None else values
 
 
 def _turned(columns: dict[str, Any]) -> list[dict[str, Any]]:

@@ -5,17 +5,19 @@ A program or a user may store predictions next to the gold under any name: ``out
 prediction, whatever the fields are called.
 """
 
-import ast
 import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-ROLE_KEYS: Final = (
-    frozenset(("subject", "sub", "subj", "head", "h", "s", "source", "from", "em1text", "entity1")),
-    frozenset(("relation", "predicate", "rel", "r", "p", "type", "label", "relation_type", "edge")),
-    frozenset(("object", "obj", "tail", "t", "o", "target", "to", "em2text", "entity2")),
+from tripleaudit.corpora.triple_forms import (
+    TO_ASCII,
+    literal,
+    name_of,
+    triple_of,
+    triple_of_object,
 )
+
 ROW_ROLES: Final = (
     ("subject", "subj", "sub", "head", "h", "subj_start"),
     ("relation", "predicate"),
@@ -80,7 +82,7 @@ def _row_as_triple(row: Mapping[str, Any]) -> dict[str, Triples]:
     subject, relation, object_ = names
     if subject is None or relation is None or object_ is None:
         return {}
-    parts = [_argument_text(row[name]) for name in (subject, relation, object_)]
+    parts = [name_of(row[name]) for name in (subject, relation, object_)]
     return {relation: frozenset([_normalise(parts)])}
 
 
@@ -124,7 +126,8 @@ def _triples_in(value: Any, depth: int = 0) -> Triples:
     if isinstance(value, str):
         return _triples_in_text(value, depth)
     if isinstance(value, dict):
-        triple = _triple_of_object(value)
+        strings = triple_of_object(value)
+        triple = _normalise(strings) if strings else None
         items = [] if triple else list(value.values())
     elif isinstance(value, list | tuple):
         triple = _triple_of_list(value) if depth else None  # a field's own list lists triples
@@ -135,7 +138,10 @@ def _triples_in(value: Any, depth: int = 0) -> Triples:
         return frozenset([triple])
     triples: set[tuple[str, ...]] = set()
     for item in items:
-        if isinstance(item, list | tuple | dict) or (isinstance(item, str) and depth):
+        strings = triple_of(item) if isinstance(item, str) else None
+        if strings:
+            triples.add(_normalise(strings))
+        elif isinstance(item, list | tuple | dict) or (isinstance(item, str) and depth):
             triples |= _triples_in(item, depth + 1)
     return frozenset(triples)
 
@@ -149,42 +155,19 @@ def _triple_of_list(value: list[Any] | tuple[Any, ...]) -> tuple[str, ...] | Non
     return _normalise(value)
 
 
-def _triple_of_object(value: dict[Any, Any]) -> tuple[str, ...] | None:
-    """Return a triple that is an object with a subject, a relation and an object."""
-    members = {str(name).lower(): item for name, item in value.items()}
-    parts = []
-    for keys in ROLE_KEYS:
-        texts = [_argument_text(members[key]) for key in members if key in keys]
-        texts = [text for text in texts if text]
-        if not texts:
-            return None
-        parts.append(texts[0])
-    return _normalise(parts)
-
-
 def _normalise(parts: Iterable[str]) -> tuple[str, ...]:
     """Return the parts of a triple without differences of case and blanks."""
     return tuple(" ".join(part.split()).casefold() for part in parts)
 
 
-def _argument_text(value: Any) -> str:
-    """Return an argument that is a string, or the name of one that is an object; else no text."""
-    if isinstance(value, dict):
-        value = next((value[key] for key in ("name", "text", "@value") if key in value), None)
-    return value if isinstance(value, str) else ""
-
-
 def _triples_in_text(text: str, depth: int) -> Triples:
     """Return the triples of an answer: JSON, groups in brackets, or rows of a table."""
     in_brackets = _JSON.search(text)
-    if in_brackets:
-        for decode in (json.loads, ast.literal_eval):
-            try:
-                return _triples_in(decode(in_brackets[0]), depth + 1)
-            except (ValueError, SyntaxError, RecursionError, MemoryError):
-                continue
+    value = literal(in_brackets[0]) if in_brackets else None
+    if value is not None:
+        return _triples_in(value, depth + 1)
     triples = []
-    for line in text.splitlines():
+    for line in text.translate(TO_ASCII).splitlines():
         cells = _COLUMN.split(line.strip().strip("|").strip())
         groups = _GROUP.findall(line)
         if len(cells) == 3:

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.corpus import LeftOut
 from tripleaudit.corpora.readers.row_files import Row, Rows
-from tripleaudit.corpora.readers.second_lists import fields_with_triples
+from tripleaudit.corpora.readers.second_lists import TEXT_FIELDS, fields_with_triples
 
 Name = Literal["truth", "predict"]
 SIDES: Final = ("truth", "predict")
@@ -126,20 +126,44 @@ class Side:
         """Return one row with the fields of this side; as :meth:`rows`."""
         if self.as_named:
             return row
+        row = self._with_usual_case(row)
         notes: list[LeftOut] = []
         chosen = self._choose(row, where, notes, "", depth=0)
         fields = self._fields["", tuple(row)]
         if fields.bare or fields.bare_golds:
             notes += self._bare_fields(row, fields, where)
-        if self.predicts and not fields.pairs and not self._reads_bare_field(row, fields):
-            refuse_second_list(row, fields.bare_golds, fields.golds, where)
+        if self.predicts:
+            self._refuse_second_list(row, fields, where)
         if isinstance(row, Row):
             return Row(chosen, [*row.left_out, *notes], row.listed)
         return Row(chosen, notes) if notes else chosen
 
-    def _reads_bare_field(self, row: dict[str, Any], fields: _Fields) -> bool:
-        """Return whether the format reads a field such as ``predictions`` of a row."""
-        return any(name in self.accepted and row[name] is not None for name in fields.bare)
+    def _with_usual_case(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return a row with ``preds`` for ``Preds`` where the format reads such a field."""
+        if not self.predicts or self.accepted.isdisjoint(str(name).casefold() for name in row):
+            return row
+        names = [name for name in row if name not in self.accepted]
+        others = [name for name in names if str(name).casefold() in self.accepted]
+        if not others:
+            return row
+        renamed = {name.casefold() if name in others else name: row[name] for name in row}
+        return Row(renamed, row.left_out, row.listed) if isinstance(row, Row) else renamed
+
+    def _refuse_second_list(self, row: dict[str, Any], fields: _Fields, where: str) -> None:
+        """Refuse predictions with a second list of triples.
+
+        Next to a field with a name of the predictions, only others with such names count.
+
+        Raises:
+            UserError: it is open which of the fields holds the predictions.
+        """
+        read = [name for name in fields.bare if name in self.accepted and row[name] is not None]
+        paired = [name for name, target in fields.pairs.items() if _is_triple_field(target)]
+        if not read and not fields.pairs:
+            refuse_second_list(row, fields.bare_golds, fields.golds, where)
+        elif read and len(read + paired) > 1:
+            others = row.keys() - {*read, *paired} - TEXT_FIELDS
+            refuse_second_list(row, others, (), where)
 
     def _bare_fields(self, row: dict[str, Any], fields: _Fields, where: str) -> list[LeftOut]:
         """Return notes on fields with a bare name, such as ``gold``, that are not read.
@@ -152,8 +176,15 @@ class Side:
             return []
         second_lists = [name for name in fields.bare_golds if isinstance(row[name], list | dict)]
         notes = [LeftOut("second_lists", f"{where}: {name!r}") for name in second_lists]
+        has_gold = second_lists or any(
+            map(_is_triple_field, (*fields.plain, *fields.golds.values()))
+        )
         for name in fields.bare:
-            if name in self.accepted or not isinstance(row[name], list | dict | str):
+            if not isinstance(row[name], list | dict | str):
+                continue
+            if name in self.accepted:
+                if has_gold:
+                    notes.append(LeftOut("predictions_read", f"{where}: {name!r}"))
                 continue
             if self.predicts:
                 raise UserError(
@@ -222,7 +253,7 @@ class Side:
     ) -> None:
         """Refuse a row with predictions whose triples have the name of a gold field."""
         for target in fields.plain.difference(fields.pairs.values()):
-            if target.replace("_", "").lower() in TRIPLE_FIELDS and row[target]:
+            if _is_triple_field(target) and row[target]:
                 raise UserError(
                     f"{where}: {target!r} holds the gold where {predicted!r} holds predictions, and no field has "
                     f"predictions of {target!r}; name the field to read, with --predicted-column triples={predicted}"
@@ -299,6 +330,11 @@ def has_both_sides(row: dict[str, Any]) -> bool:
     return {"predict", "truth"} <= row.keys() or any(
         isinstance(row[name], list | dict) for name in pairs
     )
+
+
+def _is_triple_field(name: str) -> bool:
+    """Return whether a field has a name under which some format lists triples."""
+    return name.replace("_", "").lower() in TRIPLE_FIELDS
 
 
 def _may_hold_predictions(value: Any, has_gold: bool) -> bool:
