@@ -159,11 +159,15 @@ def test_the_answer_form_copied_from_the_prompt_is_no_entity():
         {"text": "Ann", "label": "Person"},
         {"value": "Ann", "category": "Person"},
         {"label": "Ann", "type": "Person"},
+        {"名称": "Ann", "类型": "Person"},
+        {"实体": "Ann", "类别": "Person"},
     ],
 )
 def test_names_and_types_of_entities_have_many_keys(item):
     parsed = parse_entities(json.dumps([item]))
     assert [(one["name"], one["type"]) for one in parsed.records] == [("Ann", "Person")]
+    wrapped = parse_entities(json.dumps({"实体": [item]}))
+    assert wrapped.records == parsed.records
 
 
 def test_a_map_of_names_has_their_types():

@@ -23,19 +23,22 @@ _SPECIAL_TOKEN = re.compile(r"<\|[A-Za-z_]+\|>|</?s>")
 
 _REFUSAL = re.compile(
     r"\W*(i['’]?m sorry|i am sorry|sorry,|i can(no|['’])t (help|assist|comply|do|provide|extract|process|fulfil)|"
-    r"i am (unable|not able) to|i['’]?m (unable|not able) to|as an ai\b|i must decline)",
+    r"i am (unable|not able) to|i['’]?m (unable|not able) to|as an ai\b|i must decline|很?抱歉|对不起)",
     re.IGNORECASE,
 )
 _ITEMS = r"(?:relation(?:ship)?s?|triples?|triplets?|entit(?:y|ies)|facts?|records?|statements?|items?|match(?:es)?)"
-_NOTHING_WORD = re.compile(r"\W*(?:none|null|nothing|n/?a|not applicable)\W*", re.IGNORECASE)
+_NOTHING_WORD = re.compile(
+    r"\W*(?:none|null|nothing|n/?a|not applicable|无|没有|空)\W*", re.IGNORECASE
+)
 _NOT_APPLICABLE = re.compile(r"\W*n/a\b", re.IGNORECASE)
 _NOTHING_SENTENCE = re.compile(
     rf"(?:.*\b(?:no|not any|none of the|without any)(?: [\w/-]+){{0,3}} {_ITEMS}\b.*"
     rf"|.*(?:\bnot|n['’]t|\bunable to|\bcannot)(?: \w+)? (?:find|identify|see|detect|extract|contain|state|mention)s?"
-    rf" any(?: \w+){{0,3}} {_ITEMS}\b.*)",
+    rf" any(?: \w+){{0,3}} {_ITEMS}\b.*"
+    r"|\w{0,12}(?:没有|无|未)\w{0,10}(?:三元组|关系|实体|事实|记录|匹配)\w{0,4}\W*)",
     re.IGNORECASE,
 )
-EXCEPTION = re.compile(r"\b(?:but|except|however|other than|only)\b", re.IGNORECASE)
+EXCEPTION = re.compile(r"\b(?:but|except|however|other than|only)\b|除|但", re.IGNORECASE)
 MAX_NOTHING_CHARACTERS = 300  # a longer text says more than that there is nothing
 
 

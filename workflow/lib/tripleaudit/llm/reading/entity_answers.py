@@ -18,16 +18,29 @@ NAME_KEYS = (
     "mention",
     "text",
     "value",
+    "名称",
+    "姓名",
+    "实体",
 )
-TYPE_KEYS = ("type", "@type", "entity_type", "class", "category")
+TYPE_KEYS = ("type", "@type", "entity_type", "class", "category", "类型", "类别", "实体类型")
 LABEL = "label"
 """A name, or next to another name the type, as in ``{"entity": "Ann", "label": "Person"}``."""
-WRAPPER_KEYS = ("entities", "items", "results", "records", "@graph", "data", "response")
+WRAPPER_KEYS = (
+    "entities",
+    "items",
+    "results",
+    "records",
+    "@graph",
+    "data",
+    "response",
+    "实体",
+    "结果",
+)
 DEFAULT_TYPE = "Thing"
 COMMON_TYPES = frozenset(
     ("person", "people", "organization", "organisation", "company", "place", "location", "city")
     + ("country", "event", "date", "product", "creativework", "work", "thing", "number", "other")
-    + ("misc", "per", "org", "loc", "gpe")
+    + ("misc", "per", "org", "loc", "gpe", "人物", "组织", "机构", "公司", "地点", "事件", "日期")
 )
 """Types by which ``{"Ann": "Person"}`` and ``{"Person": "Ann"}`` are told apart, in lower case."""
 _TYPE_NAME = re.compile(r"(?:schema:)?[A-Z][A-Za-z]*")

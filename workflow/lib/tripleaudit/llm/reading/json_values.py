@@ -26,11 +26,11 @@ LOOK_AHEAD = 200  # characters in which a string's closing quote is looked for
 _OPENING = re.compile(r"[\[{]")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|#[^\n]*", re.DOTALL)
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
-_WORD = re.compile(r"[^,\[\]{}()\n\"“”]+")
-_KEY = re.compile(r"[^,\[\]{}()\n\"“”:]+")
+_WORD = re.compile(r"[^,，\[\]{}()\n\"“”]+")
+_KEY = re.compile(r"[^,，\[\]{}()\n\"“”:：]+")
 _ELLIPSIS = re.compile(r"\.{3,}|…")
 _CLOSING_QUOTE = {'"': '"', "'": "'", "“": '”"', "‘": "’", "„": '“"', "`": "`", "«": "»"}
-_QUOTE_BEFORE_SEPARATOR = re.compile(r"[\"'”’“`»]\s*(?:[,:\])}]|$)")
+_QUOTE_BEFORE_SEPARATOR = re.compile(r"[\"'”’“`»]\s*(?:[,，:：\])}]|$)")
 _ESCAPE = re.compile(r"((?:\\u[0-9a-fA-F]{4})+)|\\(.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _LITERALS = {"true": "true", "false": "false", "null": "null", "none": "null"}
@@ -157,10 +157,10 @@ class _Rewriter:
                 self._close_bracket(character)
                 if not self._open:
                     break
-            elif character == ",":
-                self._comma()
-            elif character == ":":
-                self._colon()
+            elif character in ",，":
+                self._comma(character)
+            elif character in ":：":
+                self._colon(character)
             elif not self._scalar(character):
                 self.truncated = True
                 break
@@ -227,15 +227,19 @@ class _Rewriter:
             self._note("trailing comma")
             self._written.pop()
 
-    def _comma(self) -> None:
+    def _comma(self, character: str) -> None:
         self.position += 1
+        if character == "，":
+            self._note("full-width punctuation")
         if self._expected == _SEPARATOR:
             self._written.append(",")
             self._expected = self._next_member()
         elif self._expected in (_COLON, _VALUE):
             raise _NotJsonError
 
-    def _colon(self) -> None:
+    def _colon(self, character: str) -> None:
+        if character == "：":
+            self._note("full-width punctuation")
         if self._expected != _COLON:
             raise _NotJsonError
         self.position += 1
@@ -303,7 +307,7 @@ class _Rewriter:
         line.
         """
         following = self.text[position : position + 40].lstrip()[:1]
-        if not following or following in ",:]})":
+        if not following or following in ",，:：]})":
             return False
         rest_of_line = self.text[position : position + LOOK_AHEAD].partition("\n")[0]
         return _QUOTE_BEFORE_SEPARATOR.search(rest_of_line) is not None

@@ -13,7 +13,7 @@ _DENIED = (  # with the plain name of a label
     r" (?:no|not|never|neither|nor|than|instead of)(?: the| an?| relation)* {0}(?= )|"
     r" {0}(?= (?:relation )?(?:(?:is|are|was|were|does|do|did|can|could|has) ?(?:not|n t)|cannot) )"
 )
-_LABEL_KEYS = ("relation", "label", "answer", "predicate", "relation_type")
+_LABEL_KEYS = ("relation", "label", "answer", "predicate", "relation_type", "关系", "答案")
 
 
 def parse_label(

@@ -6,7 +6,7 @@ from typing import Any
 from tripleaudit.llm.reading.answer_text import EXCEPTION, says_nothing, strip_wrapping
 from tripleaudit.llm.reading.json_values import decode
 
-_MATCH_KEYS = ("match", "record", "index", "number", "answer")
+_MATCH_KEYS = ("match", "record", "index", "number", "answer", "匹配", "答案")
 _NUMBERED = re.compile(
     r"[^\d{]{0,40}?((?<!\S)-)?(\d+)\W*"
 )  # "2", "Match: 2", "Record 2."; "-1" is no match

@@ -6,37 +6,39 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tripleaudit.corpora.triple_forms import NAME_KEYS, ROLE_OF, ROLES, role_name
 from tripleaudit.llm.endpoint import Answer
 from tripleaudit.llm.reading.answer_text import is_refusal, says_nothing, strip_wrapping
 from tripleaudit.llm.reading.json_values import Decoded, decode
 from tripleaudit.llm.reading.parsed import Parsed, text_and_status
 
-ROLES = ("subject", "relation", "object")
-_SYNONYMS = {
-    "subject": "subject s sub subj head h source from entity1 entity_1 e1 arg1 head_entity",
-    "relation": "relation r rel predicate pred p relationship relation_type property verb edge",
-    "object": "object o obj tail t target to entity2 entity_2 e2 arg2 tail_entity value",
-    "subject_type": "subject_type s_type head_type subj_type type1",
-    "object_type": "object_type o_type tail_type obj_type type2",
+_TYPE_NAMES = {
+    "subject_type": ("subject_type", "s_type", "head_type", "subj_type", "type1"),
+    "object_type": ("object_type", "o_type", "tail_type", "obj_type", "type2"),
 }
-_ROLE_OF = {synonym: role for role, synonyms in _SYNONYMS.items() for synonym in synonyms.split()}
+_ROLE_OF = {**ROLE_OF, **{name: role for role, names in _TYPE_NAMES.items() for name in names}}
 _LIST_KEYS = frozenset(
     ("triples", "triple", "triplets", "relations", "relationships", "facts", "results", "result")
-    + ("output", "answer", "items", "data")
+    + ("output", "answer", "items", "data", "三元组", "关系", "结果")
 )
 """Names under which answers list their triples."""
-_NAME_KEYS = ("name", "text", "entity", "mention", "label", "value")
 
-_LIST_MARK = re.compile(r"\s*(?:[-*•]|\d+[.)])?\s*")
-_COLUMN = re.compile(r"\s*(?:\||\t|->|→)\s*")
+_LIST_MARK = re.compile(r"\s*(?:[-*•]|\d+[.)、])?\s*")
+_COLUMN = re.compile(r"\s*(?:\||｜|\t|->|→)\s*")
 _RULE_CELL = re.compile(r":?-+:?")
-_ELEMENT = r"\"[^\"\n]*\"|'[^'\n]*'|[^(),;<>\"\n]+(?:\([^()\n]*\))?"
-_GROUP = re.compile(rf"[(<]\s*({_ELEMENT})\s*[,;]\s*({_ELEMENT})\s*[,;]\s*({_ELEMENT})\s*[)>]")
+_ELEMENT = r"\"[^\"\n]*\"|'[^'\n]*'|[^(),;<>（），；【】\"\n]+(?:\([^()\n]*\)|（[^（）\n]*）)?"
+_SEPARATOR = r"\s*[,;，；]\s*"
+_GROUP = re.compile(
+    rf"[(<（【]\s*({_ELEMENT}){_SEPARATOR}({_ELEMENT}){_SEPARATOR}({_ELEMENT})\s*[)>）】]"
+)
 _BETWEEN_GROUPS = re.compile(
-    r"\W*(?:(?:here|the|one|two|three|\d+|extracted|following|final|are|is|triples?|relations?|facts?|answer|result|output|and)\b\W*)*",
+    r"\W*(?:(?:here|the|one|two|three|\d+|extracted|following|final|are|is|triples?|relations?|facts?|answer|result|output|and|以下是|如下|三元组|答案|结果)\b\W*)*",
     re.IGNORECASE,
 )
-_LABELLED = re.compile(r"[\s*_]*(subject|relation|object)[\s*_]*:[\s*_]*(\S.*)", re.IGNORECASE)
+_LABELLED = re.compile(
+    r"[\s*_]*(subject|relation|object|主语|头实体|关系|谓语|宾语|尾实体)[\s*_]*[:：][\s*_]*(\S.*)",
+    re.IGNORECASE,
+)
 _OPENS_JSON = re.compile(r"\s*[\[{]")
 _PLACEHOLDER = ".… "
 _EMPHASIS = "*_`\"'“” "
@@ -235,7 +237,7 @@ def _items_of_object(
     value: Mapping[str, Any], outer_roles: Mapping[str, Any]
 ) -> Iterator[dict[str, Any] | None]:
     """Yield the triples that an object is, or that are inside it; as :func:`_items`."""
-    members = {str(name).strip().lower().replace(" ", "_"): item for name, item in value.items()}
+    members = {role_name(name): item for name, item in value.items()}
     by_role: dict[str, Any] = {}
     inner = []
     for name, item in members.items():
@@ -278,7 +280,7 @@ def _is_element(item: Any) -> bool:
 
 
 def _name_of(item: Mapping[str, Any]) -> Any:
-    names = (item[key] for key in _NAME_KEYS if isinstance(item.get(key), str | int | float))
+    names = (item[key] for key in NAME_KEYS if isinstance(item.get(key), str | int | float))
     return next(names, None)
 
 
@@ -346,12 +348,12 @@ def _plain_items(text: str) -> Iterator[dict[str, Any]]:
         cells = [cell.strip(_EMPHASIS) for cell in _COLUMN.split(row.strip().strip("|"))]
         role_line = _LABELLED.fullmatch(row)
         if role_line:  # "Subject: Ann", one role a line
-            labelled[role_line[1].lower()] = role_line[2].strip(_EMPHASIS)
+            labelled[_ROLE_OF[role_line[1].lower()]] = role_line[2].strip(_EMPHASIS)
             if len(labelled) == len(ROLES):
                 yield labelled
                 labelled = {}
             continue
-        header = [_ROLE_OF.get(cell.lower().replace(" ", "_")) for cell in cells]
+        header = [_ROLE_OF.get(role_name(cell)) for cell in cells]
         if set(ROLES) <= set(header):
             columns = header
         elif len(cells) == len(columns) and not any(_RULE_CELL.fullmatch(cell) for cell in cells):

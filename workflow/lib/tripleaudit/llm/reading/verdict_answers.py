@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from tripleaudit.corpora.triple_forms import TO_ASCII
 from tripleaudit.llm.reading.answer_text import strip_wrapping
 from tripleaudit.llm.reading.json_values import decode
 
@@ -12,10 +13,13 @@ NO_WORDS = frozenset(
     ["false", "no", "unsupported", "incorrect", "inaccurate", "untrue", "wrong", "refuted"]
 )
 NO_WORDS |= {"contradicted", "contradicts", "contradictory"}
+YES_WORDS |= {"是", "是的", "对", "对的", "正确", "正确的", "真", "真的", "属实", "支持", "成立"}
+NO_WORDS |= {"否", "不", "不是", "不对", "错", "错误", "错误的", "不正确", "假", "假的", "不属实"}
+NO_WORDS |= {"不支持", "不成立"}
 _SHORT_VERDICTS = {"y": True, "t": True, "1": True, "n": False, "f": False, "0": False}
 
 _ALTERNATIVES = re.compile(
-    r"\b(?:true\s*(?:/|or)\s*false|yes\s*(?:/|or)\s*no)\b[?:]?", re.IGNORECASE
+    r"\b(?:true\s*(?:/|or)\s*false|yes\s*(?:/|or)\s*no|是\s*/\s*否)\b[?:]?", re.IGNORECASE
 )
 _QUESTION = re.compile(r"[^.!?\n]*\?")
 _FIRST_WORD = re.compile(
@@ -56,9 +60,10 @@ def parse_yes_no(text: str) -> bool | None:
 
     Accepts a first word that ends its clause, an object with one such value, ``Answer: ...``, and a
     sentence in which only one of the two occurs. The model's thought, questions and hedged clauses
-    ("partially true", "I cannot determine whether this is true") do not count.
+    ("partially true", "I cannot determine whether this is true") do not count. In Chinese, a clause
+    that is a verdict counts.
     """
-    text = strip_wrapping(text)
+    text = strip_wrapping(text).translate(TO_ASCII)
     for value in decode(text).values:
         verdicts = {_polarity(str(member)) for member in _members(value)} - {None}
         if len(verdicts) == 1:
