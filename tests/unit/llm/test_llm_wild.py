@@ -126,6 +126,10 @@ REFUSED = {  # fault -> words of the one sentence
         malformed('{"error": {"message": "no key", "code": 401}}'),
         "refuses all requests: status 401: no key",
     ),
+    "control characters": (
+        status(401, message="\x1b[2J\ud800no\nkey"),
+        "refuses all requests: status 401: \ufffd[2J\ufffdno key;",
+    ),
     "secrets": (
         status(401, message=f"bad {KEY}, {LONG}"),
         "refuses all requests: status 401: bad [key], [key]",
@@ -191,6 +195,43 @@ def test_a_key_that_no_header_can_hold_is_named_by_its_variable(
         with pytest.raises(EndpointError, match=f"variable ODD_ONE holds .*{found}") as caught:
             client.complete_all(requests())
         assert fake.count == 0 and value not in str(caught.value)
+
+
+@pytest.mark.parametrize("before", [45, 55, 285, 295])
+@pytest.mark.parametrize("code", [200, 401])
+def test_no_part_of_a_key_is_in_a_shortened_message(tmp_path, monkeypatch, before, code):
+    monkeypatch.setenv("WILD_KEY", KEY)
+    fault = status(code, body="x" * before + KEY)
+    values = {"api_key_env": "WILD_KEY", "max_retries": 0}
+    with (
+        asking(tmp_path, faults=lambda *_: fault, **values) as (_, client),
+        pytest.raises(EndpointError) as caught,
+    ):
+        client.complete_all(requests(1))
+    assert KEY[:4] not in str(caught.value)
+
+
+SECRETS = {
+    "with a scheme": ("Bearer sk-SECRETKEY-12345", "bad sk-SECRETKEY-12345"),
+    "with marks": ('sk-"SECRET\\KEY"-12345', {"error": {"told": 'sk-"SECRET\\KEY"-12345'}}),
+}
+
+
+@pytest.mark.parametrize("case", SECRETS)
+def test_a_secret_header_is_cut_out_in_every_form(tmp_path, monkeypatch, case):
+    value, told = SECRETS[case]
+    monkeypatch.setenv("WILD_HEADER", value)
+    monkeypatch.setenv("WILD_KEY", "sk-SECRET")  # the beginning of another secret
+    given = {"api_key_env": "WILD_KEY", "headers": {"authorization": "env:WILD_HEADER"}}
+    with (
+        asking(tmp_path, faults=[status(401, body=told)], **given) as (_, client),
+        pytest.raises(EndpointError, match="status 401") as caught,
+    ):
+        client.complete_all(requests(1))
+    assert "SECRET" not in str(caught.value) and "12345" not in str(caught.value)
+    reply = json.dumps(body(f"my key is {value}"))
+    with asking(tmp_path, faults=[malformed(reply)], **given) as (_, client):
+        assert client.complete_all(requests(1))[0].text.removeprefix("my key is ") == "[key]"
 
 
 def test_a_key_that_is_a_word_is_cut_out_of_errors_alone(tmp_path, monkeypatch, caplog):
@@ -299,6 +340,10 @@ ANSWER = {
         (lambda answer: answer.update(usage=[1]), 1),
         (lambda answer: answer["usage"].update(new=1), 0),
         (lambda answer: answer.update(new={"a": 1}), 0),
+        (lambda answer: answer["usage"].update(prompt_tokens="x"), 1),
+        (lambda answer: answer.update(status=5), 1),
+        (lambda answer: answer.update(served=None), 1),
+        (lambda answer: answer.update(cost="x"), 1),
     ],
     ids=[
         "whole",
@@ -309,6 +354,10 @@ ANSWER = {
         "usage a list",
         "more in usage",
         "more in it",
+        "tokens a text",
+        "status a number",
+        "served null",
+        "cost a text",
     ],
 )
 @pytest.mark.parametrize("form", ["file", "database"])
@@ -326,6 +375,36 @@ def test_a_record_of_another_version_is_read_or_queried_again(tmp_path, change, 
             client.store.settle(key, 0.0, record)
         assert client.complete_all(requests(1))[0].text == "fine"
         assert fake.count == sent
+        assert client.bill()["requests"] == 1
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "[" * 100_000, b"{\xff}"])
+def test_a_damaged_record_of_the_database_is_no_answer(tmp_path, text):
+    with asking(tmp_path, "fine") as (fake, client):
+        client.complete_all(requests(1))
+        with sqlite3.connect(client.store.path) as database:
+            database.execute("UPDATE answers SET record = ?", [text])
+        for _ in range(2):
+            assert client.complete_all(requests(1))[0].text == "fine" and fake.count == 2
+
+
+DAMAGED_ROWS = {
+    "text": b'{"key": "b", "cost": "x"}',
+    "no number": b'{"key": "b", "cost": NaN}',
+    "key a list": b'{"key": [1], "reserved": 1}',
+    "bytes": b"\xff\xfe",
+    "list": b"[1]",
+}
+
+
+@pytest.mark.parametrize("case", DAMAGED_ROWS)
+def test_damaged_rows_of_an_old_ledger_do_not_lift_the_budget(tmp_path, case):
+    (tmp_path / "ledger.jsonl").write_bytes(DAMAGED_ROWS[case] + b'\n{"key": "a", "cost": 0.5}')
+    prices = Prices(0, 1000)
+    with asking(tmp_path, "fine", budget=0.5, prices=prices, max_tokens=20) as (fake, client):
+        with pytest.raises(BudgetExceeded, match="of 0.5 is used up"):
+            client.complete_all(requests(1))
+        assert fake.count == 0 and client.store.spent() == 0.5
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"key": "other"}', "[]", "\x00" * 9])

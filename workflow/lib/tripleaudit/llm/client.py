@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from pydantic import TypeAdapter, ValidationError
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.progress import Progress
@@ -57,6 +58,8 @@ Conversation = Generator[Request, Answer, Any]
 POLL_SECONDS = 0.05  # between two attempts to reserve a request that another job sends
 FIRST_SECONDS = 60.0  # that other requests wait for the first one of an unknown endpoint
 EMBEDDING_BYTES = 8  # added to a text's bytes for the most tokens that it can have
+
+STORED_ANSWER = TypeAdapter(Answer)
 
 log = logging.getLogger(__name__)
 
@@ -637,20 +640,14 @@ def _record(
 
 
 def _answer_from_record(record: Mapping[str, Any], key: str) -> Answer | None:
-    """Return a stored answer; None if another version stored it in another form."""
+    """Return a stored answer; None if it is damaged, or if another version stored another form."""
     try:
         stored = record["answer"]
-        usage = Usage(**_known_fields(Usage, stored["usage"]))
-        values = {"status": "ok", **_known_fields(Answer, stored)}
-        answer = Answer(**{**values, "usage": usage, "cached": True, "key": key})
-    except (KeyError, TypeError, AttributeError):
+        values = {"status": "ok", **stored, "usage": stored["usage"]}
+        answer = STORED_ANSWER.validate_python(values)
+    except (KeyError, TypeError, ValidationError):
         return None
-    return answer if isinstance(answer.text, str) else None
-
-
-def _known_fields(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    names = {item.name for item in dataclasses.fields(kind)}
-    return {name: value for name, value in values.items() if name in names}
+    return dataclasses.replace(answer, cached=True, key=key)
 
 
 def _single_turn(request: Request) -> Conversation:

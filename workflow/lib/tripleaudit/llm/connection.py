@@ -13,7 +13,7 @@ import json
 import logging
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -185,7 +185,8 @@ class Connection:
             logging.getLogger(name).setLevel(logging.WARNING)
         self.endpoint = endpoint
         self.where = f"endpoint '{endpoint.name}' ({base_url})"
-        self.headers, self._secrets = _headers_of(endpoint)
+        self.headers, secrets = _headers_of(endpoint)
+        self._secrets = _forms_of(secrets)
         is_local = urlsplit(base_url).hostname in ("localhost", "127.0.0.1", "::1")
         self._openai = openai.AsyncOpenAI(
             base_url=base_url,
@@ -271,7 +272,7 @@ class Connection:
         except RecursionError:
             raise EndpointUnusable("answers with JSON that is nested too deeply") from None
         except ValueError:
-            start = self.clean(" ".join(text[:60].split())) or "nothing in it"
+            start = _on_one_line(self.clean(text)[:60]) or "nothing in it"
             return Reply(
                 500, problem=f"malformed answer ({content_type}: {start})", retry=True, billed=True
             )
@@ -288,7 +289,7 @@ class Connection:
             return Reply(500, problem="malformed answer (nothing in it)", retry=True, billed=True)
         first = answer[rows][0]
         if first.get("finish_reason") == "error" or first.get("error"):
-            message = self.clean(_message_of(first.get("error"), "no reason given"))
+            message = _shorten(self.clean(_message_of(first.get("error"), "no reason given")))
             return Reply(
                 500, problem=f"the model's provider failed ({message})", retry=True, billed=True
             )
@@ -300,7 +301,7 @@ class Connection:
         codes = {str(error.get("code")), str(error.get("type"))}
         final = bool(codes & (NO_MONEY_CODES | NO_MODEL_CODES))
         retry = not final and (status in RETRIED_STATUSES or status >= 500)
-        message = self.clean(_message_of(body, text))
+        message = _shorten(self.clean(_message_of(body, text)))
         return Reply(
             status,
             problem=f"status {status}: {message}",
@@ -354,6 +355,17 @@ def _headers_of(endpoint: Endpoint) -> tuple[dict[str, str], list[str]]:
         headers = {"authorization": f"Bearer {key}", **headers}
         secrets.append(key)
     return headers, secrets
+
+
+def _forms_of(secrets: Iterable[str]) -> list[str]:
+    """Return the forms in which servers repeat secrets, longest first.
+
+    These are the value of the header, the value without its scheme ("Bearer"), and both as JSON
+    writes them.
+    """
+    values = [form for secret in secrets for form in (secret, secret.split()[-1])]
+    in_json = [json.dumps(value)[1:-1] for value in values]
+    return sorted({*values, *in_json}, key=len, reverse=True)
 
 
 def _read_variable(endpoint: Endpoint, name: str, purpose: str) -> str:
@@ -435,11 +447,24 @@ def _error_object(body: Any) -> dict[str, Any]:
 
 
 def _message_of(body: Any, text: str) -> str:
-    """Return the server's message, on one line and shortened."""
+    """Return the server's message on one line."""
     content = body.get("error", body) if isinstance(body, dict) else body
     if isinstance(content, dict):
         content = content.get("message", content.get("detail", content))
-    message = " ".join(str(content or text).split())
+    if not content:
+        content = text
+    elif not isinstance(content, str):
+        content = json.dumps(content, ensure_ascii=False)
+    return _on_one_line(content)
+
+
+def _on_one_line(text: str) -> str:
+    """Return a server's text for a message: no line breaks, no control characters."""
+    line = " ".join(text.split())
+    return "".join(character if character.isprintable() else "\ufffd" for character in line)
+
+
+def _shorten(message: str) -> str:
     if len(message) <= MAX_MESSAGE_CHARACTERS:
         return message
     return f"{message[:MAX_MESSAGE_CHARACTERS]}…"

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
+from pydantic import BaseModel, FiniteFloat, ValidationError
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.locks import try_lock, waiting_lock
@@ -88,7 +89,7 @@ class Store:
         """Return the stored record of a request, or None."""
         rows = self._query("SELECT record FROM answers WHERE key = ?", key)
         if rows:
-            return json.loads(rows[0][0])
+            return _parse_record(rows[0][0])
         return _read_old_answer(self.folder / key[:2] / f"{key}.json", key)
 
     def answer_keys(self) -> set[str]:
@@ -339,33 +340,53 @@ class Store:
             raise UserError(f"{path}: {problem}") from error
 
 
+def _parse_record(text: str | bytes) -> dict[str, Any] | None:
+    """Return a stored record; None if it is damaged, so that its request is sent again."""
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
 def _read_old_answer(path: Path, key: str) -> dict[str, Any] | None:
     """Return an answer stored by version 0.3; None without a file, or for another record."""
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
+        record = _parse_record(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except PermissionError as error:
         raise UserError(f"{path}: permission denied; make the stored answers readable") from error
-    return record if isinstance(record, dict) and record.get("key") == key else None
+    return record if record is not None and record.get("key") == key else None
+
+
+class _OldLedgerRow(BaseModel):
+    """A row of version 0.3's ledger; a negative loss corrects an earlier one."""
+
+    key: str
+    reserved: FiniteFloat | None = None
+    cost: FiniteFloat = 0.0
+    lost: FiniteFloat = 0.0
 
 
 def _read_old_ledger(folder: Path, study: str) -> tuple[float, float]:
-    """Return money spent and lost by version 0.3's ledger; open reservations are lost."""
+    """Return money spent and lost by version 0.3's ledger; open reservations are lost.
+
+    Damaged lines, such as the last one of a process that was killed, are left out.
+    """
     path = folder / (f"ledger-{study}.jsonl" if study else "ledger.jsonl")
     spent = lost = 0.0
     reserved: dict[str, float] = {}
-    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
+    for line in path.read_bytes().splitlines() if path.is_file() else ():
         try:
-            row = json.loads(line)
-            key = row["key"]
-        except (ValueError, KeyError, TypeError):  # incomplete line of a process that was killed
+            row = _OldLedgerRow.model_validate_json(line)
+        except ValidationError:
             continue
-        if "reserved" in row:
-            reserved[key] = row["reserved"]
+        if row.reserved is not None:
+            reserved[row.key] = row.reserved
             continue
-        spent += row.get("cost", 0.0)
-        lost += row.get("lost", 0.0)
-        if row.get("lost", 0.0) >= 0:  # a negative loss corrects an earlier one
-            reserved.pop(key, None)
+        spent += row.cost
+        lost += row.lost
+        if row.lost >= 0:
+            reserved.pop(row.key, None)
     return spent, lost + sum(reserved.values())
