@@ -116,5 +116,5 @@ rule estimate:
         code=jobs.command_code("estimate"),
         config=json.dumps(STUDY.given),
     shell:
-        'python -P -m tripleaudit estimate --config {params.config:q} --results "$(dirname -- "$(dirname -- {log:q})")" 2>&1 '
+        'python -P -m tripleaudit estimate {params.config:q} --results "$(dirname -- "$(dirname -- {log:q})")" 2>&1 '
         "| tee {log:q}"

@@ -96,7 +96,7 @@ def test_exchanged_entities_are_named_although_another_hint_concerns_more_triple
     ]
     assert main(["score", *paths]) == 0
     text = capsys.readouterr().out
-    assert "1 more triples would be correct with subject and object exchanged" in text
+    assert "1 more triple would be correct with subject and object exchanged" in text
     assert "2 more triples would be correct if case did not count" in text
 
 

@@ -99,7 +99,7 @@ EXPECTED = {  # case -> a part of each hint
     "half of it bad": [],
     "no wider difference": ["if case did not count"],
     "a wider difference": [
-        "1 more triples would be correct if case",
+        "1 more triple would be correct if case",
         "2 more triples would be correct if case, blanks",
     ],
     "some turned": ["3 more triples would be correct with subject and object exchanged"],

@@ -60,7 +60,7 @@ def estimated(told):
     """Returns the jobs of the study, by data set and system, and the whole estimate."""
 
     def jobs():
-        result = told("estimate", "--config", "study.yaml")
+        result = told("estimate", "study.yaml")
         return {(job["dataset"], job["system"]): job for job in result["jobs"]}, result
 
     return jobs
@@ -75,7 +75,7 @@ def test_extractions_are_counted_and_shown(study, told, tmp_path, capsys):
     systems = {"s": {"endpoint": "e"}, "finished": {"endpoint": "e", "datasets": ["d"]}}
     texts = {"d": {"corpus": "c"}, "later": {"corpus": "webnlg"}}
     generative = {"cache": "cache", "budget": 0.01, "datasets": texts}
-    asked = ["estimate", "--config", "study.yaml", "--results", "r"]
+    asked = ["estimate", "study.yaml", "--results", "r"]
     with FakeEndpoint(Reply("[]", completion_tokens=7)) as fake:
         generative |= {"systems": systems, "endpoints": {"e": endpoint(fake.url)}}
         corpora = {**CORPORA, "webnlg": None}
@@ -187,7 +187,7 @@ def test_what_reads_files_that_are_not_made_yet_is_named(study, estimated, capsy
         "g/lm (judge e: its triples are not there yet)",
         "g (embeddings: its gold triples are not there yet)",
     ]
-    assert main(["estimate", "--config", "study.yaml"]) == 0
+    assert main(["estimate", "study.yaml"]) == 0
     assert "environment variables to set first: NOT_SET_HERE" in capsys.readouterr().out
 
 

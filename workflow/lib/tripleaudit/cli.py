@@ -71,7 +71,8 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells give it."""
 REMOVED_OPTIONS = {
     ("collection", "--share"): "the workers of a job share its GPU (--workers)",
-    ("estimate", "--section"): "--config takes a study that has only this section",
+    ("estimate", "--config"): "name the study by itself, as in tripleaudit estimate STUDY.yaml",
+    ("estimate", "--section"): "name a study that has only this section",
     ("fetch", "--attempts"): "a failed download is repeated by itself",
     ("fetch", "--content"): "--model fetches the files of a model, --source those of a data set",
     ("gre-score", "--factualness-by"): "one judge is used; score again with its --factualness",

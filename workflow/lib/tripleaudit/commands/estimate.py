@@ -7,7 +7,10 @@ HELP = "estimate the requests, tokens and money that a study still needs"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--config", required=True, metavar="JSON|FILE", help="a study file, or its sections as JSON"
+        "study",
+        nargs="+",
+        metavar="STUDY.yaml",
+        help="study files; later ones override keys of earlier ones (or a study as JSON)",
     )
     parser.add_argument(
         "--results", default="", metavar="DIR", help="the study's folder (default: results/<study>)"
@@ -30,10 +33,11 @@ def run(args: argparse.Namespace) -> None:
     from tripleaudit.study.study import Study
 
     folders = {"study": args.results, "downloads": args.downloads}
-    if args.config.lstrip().startswith("{"):
-        study = Study(json_given("--config", args.config), **folders)
+    first, *_ = args.study
+    if first.lstrip().startswith("{"):
+        study = Study(json_given("the study", first), **folders)
     else:
-        study = Study.read(study_file(args.config), **folders)
+        study = Study.read(*map(study_file, args.study), **folders)
     result = requests.plan(study)
     if args.json:
         print(json.dumps(result, indent=2))

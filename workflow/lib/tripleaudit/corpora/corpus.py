@@ -329,6 +329,7 @@ def _entities_in_no_triple(item: RawSentence, triples: Sequence[Triple]) -> tupl
     positions = {(span.start, span.end) for span in arguments}
     names = {span.text for span in arguments}
     others: dict[Span, None] = {}
+    edges: tuple[int | None, int | None]
     for text, start, type_ in item.annotated:
         if start is None:
             if not text.strip() or text in names:

@@ -19,9 +19,10 @@ and tag. Three layouts differ in where an entity's second state and its tail tag
   WebNLG, none on NYT).
 
 In every layout all subjects rank the tokens alike, so two pairs of one relation in a sentence (A-B
-and C-D without A-D and C-B) have contradictory labels. ``CasRelOwnSubject`` has separate weights
-for the subject and no chain limit; docs/explanation/differences.md has the proofs and what share of real gold
-is concerned.
+and C-D without A-D and C-B) have contradictory labels. Decoding pairs a head with the nearest tail,
+so that of two entities that begin at the same token the shorter one is found. ``CasRelOwnSubject``
+has separate weights for the subject and no chain limit; docs/explanation/differences.md has the
+proofs and what share of real gold is concerned.
 """
 
 from collections.abc import Callable

@@ -118,7 +118,7 @@ def _differences(
         # exchanges entities
         if gain >= least and (gain > stated or text == TURNED):
             example = _example(_pairs(gold, predictions, matching), text)
-            found.append(f"{gain} more triples would be correct {text}{example}")
+            found.append(f"{_more(gain)} {text}{example}")
             stated = max(stated, gain)
     return found, max(gains.values())
 
@@ -187,10 +187,14 @@ def _offsets_and_types(
     if MATCHINGS[matching].typed:
         placed = micro(sentence_counts(gold, predictions, "exact-span")).correct
         if placed - correct >= least:
-            yield f"{placed - correct} more triples would be correct if types did not count{_typed(gold, predictions)}"
+            yield f"{_more(placed - correct)} if types did not count{_typed(gold, predictions)}"
         correct = placed
     if plain - correct >= least:
-        yield f"{plain - correct} more triples would be correct if entities were compared as strings, not by positions"
+        yield f"{_more(plain - correct)} if entities were compared as strings, not by positions"
+
+
+def _more(count: int) -> str:
+    return f"{count} more triple{'s' if count > 1 else ''} would be correct"
 
 
 def _typed(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> str:
