@@ -85,14 +85,9 @@ def versions(*modules: str, files: Iterable[str | Path] = ()) -> dict[str, str]:
     Raises:
         ModuleNotFoundError: The package has no such module.
     """
-    digests: dict[str, set[str]] = {}
     starts = [module_file(module) for module in modules]
     starts += [Path(file) for file in files]
-    for start in starts:
-        for path in _closure(start):
-            name = _display_name(path, start.parent)
-            digests.setdefault(name, set()).add(_source(path).digest)
-    return {name: "+".join(sorted(digests[name])) for name in sorted(digests)}
+    return dict(_digests(tuple(starts)))
 
 
 def digest_of(*modules: str, files: Iterable[str | Path] = ()) -> str:
@@ -100,14 +95,16 @@ def digest_of(*modules: str, files: Iterable[str | Path] = ()) -> str:
     return hashlib.sha256(json.dumps(versions(*modules, files=files)).encode()).hexdigest()
 
 
-def importers(name: str, module: str) -> set[str]:
+@cache
+def importers(name: str, module: str) -> frozenset[str]:
     """Return the files behind a module that import a name, such as ``tables.spec.TABLES``."""
     files = _closure(module_file(module))
-    return {
+    return frozenset(
         _display_name(path, ROOT) for path in files if f"{PACKAGE}.{name}" in _source(path).imports
-    }
+    )
 
 
+@cache
 def module_file(module: str) -> Path:
     """Return the file of a module of the package.
 
@@ -125,6 +122,17 @@ def module_file(module: str) -> Path:
 
 
 # from file to file
+
+
+@cache
+def _digests(starts: tuple[Path, ...]) -> dict[str, str]:
+    """Return the digests of files and of everything that they import or read."""
+    digests: dict[str, set[str]] = {}
+    for start in starts:
+        for path in _closure(start):
+            name = _display_name(path, start.parent)
+            digests.setdefault(name, set()).add(_source(path).digest)
+    return {name: "+".join(sorted(digests[name])) for name in sorted(digests)}
 
 
 @cache
