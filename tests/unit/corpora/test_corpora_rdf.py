@@ -104,7 +104,7 @@ def test_what_stands_in_no_graph_where_others_do_is_counted(tmp_path, gold, capl
     path = write(tmp_path, {"out.trig": HEAD + graphs})
     assert said(load_pair(gold, path)[1]) == {"s1": TRIPLES[:1], "s2": RAIN}
     assert (
-        "1 triples stand in no named graph" in caplog.text
+        "1 triple is outside of the named graphs" in caplog.text
         and "out.trig: ['a', 'b', 'c']" in caplog.text
     )
 
@@ -130,7 +130,7 @@ def test_a_row_may_hold_what_a_language_model_says(tmp_path, gold, caplog, name)
     path = written(tmp_path, {"text": TEXT, **ANSWERS[name]}, {"text": "It rains .", "rdf": ""})
     assert [*said(read_corpus(path).sentences).values()] == [TRIPLES, []]
     assert ("outside of '<triplet>' or of code fences" in caplog.text) == (name == "a fence")
-    assert ("are not fetched" in caplog.text) == (name == "a context at an address")
+    assert ("is not fetched" in caplog.text) == (name == "a context at an address")
     written(tmp_path, {"id": "s2", "rdf": ""}, {"id": "s1", **ANSWERS[name]})
     if name in ("turtle", "N-Triples"):
         assert said(load_pair(gold, path)[1]) == {"s1": TRIPLES, "s2": []}

@@ -18,7 +18,7 @@ from support.reading import lines, table, write
 from tripleaudit.cli import main
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.readers import read_corpus
-from tripleaudit.corpora.remarks import KINDS, remarks
+from tripleaudit.corpora.remarks import describe, remarks
 
 TEXT = "Ada Lund leads Delta"
 REGIONS = [("a", 0, 8, "Ada Lund"), ("b", 15, 20, "Delta")]
@@ -98,7 +98,7 @@ ROW = {"text": TEXT, "triples": [["Ada Lund", "leads", "Delta"]]}
 CASES: dict[str, tuple[dict, object]] = {
     "a skipped task": (studio(task(made()), task(made(was_cancelled=True))), (1, 1, {"skipped": 1})),
     "a task that waits": (studio(task(made()), task()), (1, 1, {"not_annotated": 1})),
-    "nothing but such": (studio(task(), task(made(was_cancelled=True))), "no sentence is left, 1 texts that nobody"),
+    "nothing but such": (studio(task(), task(made(was_cancelled=True))), "no sentence is left, 1 text that nobody"),
     "two annotators": (studio(task(made(1, "wrong"), made(2))), (1, 1, {"several_annotators": 1})),
     "offsets of another text": (
         studio(task({"result": regions(("a", 1, 9, "Ada Lund"))})),
@@ -118,7 +118,7 @@ CASES: dict[str, tuple[dict, object]] = {
     "brat, events and equivalences": (
         brat(TEXT, T1, T2, R1, "E1\tLead:T1 Who:T2", "*\tEquiv T1 T2"), (1, 1, {"no_relations": 2}),
     ),
-    "a blind DocRED": (rows({**DOCRED, "labels": None}), "no sentence is left, 1 documents have no relations"),
+    "a blind DocRED": (rows({**DOCRED, "labels": None}), "no sentence is left, 1 document has no relations"),
     "DocRED, partly without labels": (
         rows({key: value for key, value in DOCRED.items() if key != "labels"}, DOCRED), (1, 1, {"without_labels": 1}),
     ),
@@ -212,7 +212,7 @@ CASES: dict[str, tuple[dict, object]] = {
         rows({**DOCRED, "sents": [["Ada", "leads"], ["Delta"]]}),
         r"the span \[2, 3\) is outside sentence 0 of 2 tokens",
     ),
-    "DyGIE without relations": (rows(DYGIE), "no sentence is left, 1 documents have no relations"),
+    "DyGIE without relations": (rows(DYGIE), "no sentence is left, 1 document has no relations"),
     "brat, a negation": (brat(TEXT, T1, T2, R1, "A1\tNegated R1"), (1, 1, {"attributes": 1})),
     "brat, a negation of older versions": (brat(TEXT, T1, T2, R1, "M1\tNegation R1"), (1, 1, {"attributes": 1})),
     "doccano, nothing annotated": (
@@ -279,7 +279,7 @@ def test_nothing_is_left_out_or_changed_without_a_word(tmp_path, caplog, case):
     said = [record.getMessage() for record in caplog.records]
     assert said == [f"{path}: {text}" for _, text in found.values()]
     for kind, (count, text) in found.items():
-        assert text.startswith(f"{count} {KINDS[kind]}")
+        assert text.startswith(describe(kind, count))
         assert ", such as " in text
         assert len(corpus.report.examples.get(kind, ())) <= 2
 
@@ -326,7 +326,7 @@ def test_an_annotator_is_chosen_by_name(tmp_path, capsys):
     assert read_corpus(said, columns={"annotator": "bob"}).report.notes == {"other_annotators": 1}
     assert main(["check", str(path), "--column", "annotator=9"]) == 1
     assert (
-        "no sentence is left, 2 texts are not annotated by the chosen one"
+        "no sentence is left, 2 texts are not annotated by the chosen annotator"
         in capsys.readouterr().err
     )
     with pytest.raises(UserError, match="format label-studio says itself what the text is"):
@@ -345,7 +345,7 @@ def test_every_command_says_what_was_left_out(tmp_path, capsys, caplog, command)
     }.get(command, [train, other])
     assert main([command, *arguments]) == 0
     printed = "".join([*capsys.readouterr(), caplog.text])
-    sentence = "1 triples have a name like nan or NULL, as tables write a missing value; it is read as a name, such as "
+    sentence = "1 triple has a name like nan or NULL, as tables write a missing value; it is read as a name, such as "
     assert sentence in printed
     if command == "score":  # what pytest catches goes to standard error
         shell = [sys.executable, "-m", "tripleaudit", command, *arguments, "--json"]

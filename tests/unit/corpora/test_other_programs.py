@@ -128,6 +128,34 @@ def test_results_of_docred_point_into_the_gold(tmp_path: Path) -> None:
         tripleaudit.score(other, path)
 
 
+MARKER_GOLD = [
+    {
+        "doc_key": "a", "sentences": [["It", "rained", "."], TEXT.split()],
+        "ner": [[], [[3, 4, "P"], [6, 7, "O"]]], "relations": [[], [[3, 4, 6, 7, "leads"]]],
+    },
+    {"doc_key": "b", "sentences": [TEXT.split()], "ner": [[]], "relations": [[[0, 1, 3, 4, "leads"]]]},
+]  # fmt: skip
+
+
+def test_results_of_pl_marker_point_into_documents_by_their_numbers(tmp_path: Path) -> None:
+    gold = write(tmp_path, {"test.json": lines(*MARKER_GOLD)})
+    right, wrong = [[3, 4], [6, 7], "leads"], [[6, 7], [3, 4], "leads"]
+    path = write(tmp_path, {"pred_results.json": json.dumps({"0": [[1, [right, wrong, ["x"]]]]})})
+    micro = tripleaudit.score(gold, path, bootstrap=0).micro
+    assert (micro.correct, micro.predicted, micro.gold) == (1, 3, 2)
+    other = write(tmp_path, {"gold.jsonl": lines(*GOLD)})
+    with pytest.raises(UserError, match="PL-Marker"):
+        tripleaudit.score(other, path)
+    with pytest.raises(UserError, match="PL-Marker"):
+        read_corpus(path)
+    outside = write(tmp_path, {"outside.json": json.dumps({"0": [[2, [right]]]})})
+    with pytest.raises(UserError, match="sentence 2"):
+        tripleaudit.score(gold, outside)
+    unknown = write(tmp_path, {"unknown.json": json.dumps({"2": [[0, [right]]]})})
+    with pytest.raises(UserError, match="document 2"):
+        tripleaudit.score(gold, unknown)
+
+
 def test_crossre_is_read_with_types(tmp_path: Path) -> None:
     row = {
         "doc_key": "x-1", "sentence": TEXT.split(), "ner": [[0, 1, "person"], [3, 4, "organisation"]],

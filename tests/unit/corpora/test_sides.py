@@ -85,7 +85,7 @@ PREDICTED = {
         "text": TEXT, "triple_list_gold": spo(LEADS, BASED), "triple_list_pred": spo(LEADS, LIVES), "new": [],
     },
     "bert4keras": {"text": TEXT, "spo_list": [LEADS, BASED], "spo_list_pred": [LEADS, LIVES], "new": [], "lack": []},
-    "DyGIE++, PURE and PL-Marker": {
+    "DyGIE++ and PURE": {
         **DYGIE, "predicted_ner": [[[0, 1, "P", 9.1, 0.9]]],
         "predicted_relations": [[[0, 1, 3, 4, "leads", 3.2, 0.9], [0, 1, 6, 6, "in", 1.0, 0.5]]],
     },
@@ -115,6 +115,19 @@ def test_one_file_holds_gold_and_predictions(row: dict, tmp_path, capsys) -> Non
         assert (scores.correct, scores.predicted, scores.gold) == (1, 2, 2)
     assert main(["score", str(path), str(path), "--bootstrap", "0"]) == 0
     assert main(["compare", str(gold), str(path), str(path), "--bootstrap", "0"]) == 0
+
+
+def test_a_row_with_two_predicted_fields_is_counted_once(tmp_path) -> None:
+    path = write(tmp_path, {"both.json": json.dumps([PREDICTED["DyGIE++ and PURE"]])})
+    assert read_corpus(path, side="predict").report.notes["predictions_read"] == 1
+
+
+def test_predicted_entities_are_not_offered_as_triples(tmp_path) -> None:
+    """As the first step of PL-Marker writes them: predicted entities next to the gold relations."""
+    row = {**DYGIE, "predicted_ner": [[[0, 1, "P"]]]}
+    with pytest.raises(UserError, match="'predicted_relations'") as error:
+        read_corpus(write(tmp_path, {"ner.json": json.dumps([row])}), side="predict")
+    assert "triples=predicted_ner" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -251,8 +264,7 @@ def test_a_malformed_prediction_costs_one_item(item, tmp_path, caplog) -> None:
     assert "a relation that the gold never has" not in str(result)
     assert "without a name" not in caplog.text
     assert (
-        "1 items of the predictions are no triples; each counts as one wrong prediction"
-        in caplog.text
+        "1 item of the predictions is malformed; each counts as one wrong prediction" in caplog.text
     )
     with pytest.raises(UserError):
         read_corpus(path)

@@ -254,8 +254,8 @@ def test_examples_are_shown_with_their_gold_triples_before_the_text(tmp_path):
     ("answer", "said"),
     [
         ("[]", []),
-        ("no idea", ["1 answers cannot be read, 0 are refusals"]),
-        ("I'm sorry, but I can't help with that.", ["0 answers cannot be read, 1 are refusals"]),
+        ("no idea", ["unreadable answers: 1, refusals: 0"]),
+        ("I'm sorry, but I can't help with that.", ["unreadable answers: 0, refusals: 1"]),
     ],
 )
 def test_answers_without_triples_are_counted_in_a_warning(tmp_path, caplog, answer, said):

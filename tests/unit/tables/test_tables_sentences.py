@@ -133,7 +133,7 @@ def test_sentences_of_a_test_set_that_training_has_stand_in_a_table_and_above_th
     said = "2 of 4 test sentences of Demo, Ori. are in training, up to case and punctuation, such as 0: "
     assert leak.startswith(said)
     assert (
-        left.startswith("Demo, train: 1 triples have a name like nan or NULL")
+        left.startswith("Demo, train: 1 triple has a name like nan or NULL")
         and str(tmp_path) not in left
     )
     assert left in found.notes

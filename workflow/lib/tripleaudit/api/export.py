@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.core.errors import UserError, hint
+from tripleaudit.core.wording import counted, inflected
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.readers.given import given
 from tripleaudit.corpora.writers import WRITERS
@@ -27,7 +28,9 @@ class ExportResult:
     losses: Mapping[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        lines = [f"{self.path}: {self.sentences} sentences, {self.triples} triples"]
+        lines = [
+            f"{self.path}: {counted(self.sentences, 'sentence{s}')}, {counted(self.triples, 'triple{s}')}"
+        ]
         lines += [f"  {count} {loss}" for loss, count in self.losses.items()]
         return "\n".join(lines)
 
@@ -65,6 +68,6 @@ def export(
     source = given(data, "data", texts=True)
     sentences = read_corpus(source, format, occurrence, columns=columns or {}).sentences
     losses = WRITERS[to][1](Path(path), sentences)
-    kept = {loss: count for loss, count in losses.items() if count}
+    kept = {inflected(count, loss): count for loss, count in losses.items() if count}
     triples = sum(len(sentence.triples) for sentence in sentences)
     return ExportResult(Path(path), len(sentences), triples, kept)

@@ -58,6 +58,7 @@ def _export_splits(args: argparse.Namespace) -> None:
     from pathlib import Path
 
     from tripleaudit.core.errors import UserError
+    from tripleaudit.core.wording import counted
     from tripleaudit.corpora.exports import Losses
     from tripleaudit.corpora.readers import read_corpus
     from tripleaudit.corpora.readers.records import parse_columns
@@ -86,7 +87,9 @@ def _export_splits(args: argparse.Namespace) -> None:
             for name, sentences in corpora.items():
                 losses += write(Path(work) / "data" / f"{name}{ending}", sentences)
         Path(f"{work}/data").replace(out)
-    sizes = [f"{name} {len(sentences)} sentences" for name, sentences in corpora.items()]
+    sizes = [
+        f"{name} {counted(len(sentences), 'sentence{s}')}" for name, sentences in corpora.items()
+    ]
     print(f"{out}: {', '.join(sizes)}")
     for loss, count in losses.items():
-        print(f"  {count} {loss}")
+        print(f"  {counted(count, loss)}")

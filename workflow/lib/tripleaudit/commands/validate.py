@@ -9,6 +9,8 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tripleaudit.core.wording import counted
+
 if TYPE_CHECKING:
     from tripleaudit.study.study import Study
 
@@ -68,19 +70,21 @@ def summary(study: "Study") -> Iterator[str]:
             yield f"{name}: {', '.join(names)}"
     trained = len(study.runs.trained)
     if trained:
-        yield f"{trained} trainings, {len(study.runs.score_files())} scores"
+        scores = len(study.runs.score_files())
+        yield f"{counted(trained, 'training{s}')}, {counted(scores, 'score{s}')}"
     if study.language_models.extractions:
-        yield f"{len(study.language_models.extractions)} extractions by language models"
+        yield counted(len(study.language_models.extractions), "extraction{s} by language models")
     if study.grescores.datasets:
         judged = sum(len(study.grescores.to_judge(dataset)) for dataset in study.grescores.datasets)
-        yield f"{len(study.grescores.datasets)} data sets with GREScores, {judged} systems judged"
+        scored = counted(len(study.grescores.datasets), "data set{s}")
+        yield f"{scored} with GREScores, {counted(judged, 'system{s}')} judged"
     if study.needles.models:
-        yield f"needles for {len(study.needles.files())} models"
+        yield f"needles for {counted(len(study.needles.files()), 'model{s}')}"
     if study.collections:
-        yield f"{len(list(study.collections))} text collections"
+        yield counted(len(list(study.collections)), "text collection{s}")
     tables = [name for name in TABLES if name in study.tables]
-    yield f"{len(tables)} tables: {', '.join(tables) or 'none'}"
-    yield f"{len(study.report.plots)} plots: {', '.join(study.report.plots) or 'none'}"
+    yield f"{counted(len(tables), 'table{s}')}: {', '.join(tables) or 'none'}"
+    yield f"{counted(len(study.report.plots), 'plot{s}')}: {', '.join(study.report.plots) or 'none'}"
     unset_variables = variables.to_set(study)
     if unset_variables:
         yield unset_variables

@@ -15,7 +15,7 @@ from tripleaudit.core.errors import UserError, hint
 from tripleaudit.core.memory import paused_collection
 from tripleaudit.corpora.corpus_report import CorpusReport
 from tripleaudit.corpora.model import Sentence, Span, Triple, misfit
-from tripleaudit.corpora.remarks import KINDS, SHOWN
+from tripleaudit.corpora.remarks import SHOWN, describe
 from tripleaudit.corpora.spans import OCCURRENCES, find_spans
 from tripleaudit.corpora.verbaliser import bare
 from tripleaudit.corpora.words import cuts_word
@@ -364,7 +364,7 @@ def with_left_out(found: Iterable[RawSentence | LeftOut], source: object) -> Ite
         yield last
     elif gone:
         counts = Counter(one.kind for one in gone)
-        why = "; ".join(f"{count} {KINDS.get(kind, kind)}" for kind, count in counts.items())
+        why = "; ".join(describe(kind, count) for kind, count in counts.items())
         raise UserError(
             f"{source}: no sentence is left, {why}; expected at least one. The first is {gone[0].example}"
         )

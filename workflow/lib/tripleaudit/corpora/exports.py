@@ -16,19 +16,21 @@ from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
 
 Losses = Counter[str]
-"""What a form could not hold -> how often."""
+"""What a form could not hold, as a text for :func:`tripleaudit.core.wording.counted` -> how often."""
 UNTYPED = "Entity"
 """Type of an entity that has none, in forms that require one."""
-WITHOUT_POSITION = "triples have an entity without a position in the text and are left out"
-OVERLAPPING = "triples have an entity that overlaps another one and are left out"
-EDGE_BLANKS = "triples have an entity that begins or ends with a blank and are left out"
-OTHER_POSITION = "triples have an entity that is not at its first mention; positions are lost"
-EXTRA_BLANKS = "texts get an extra blank when read back, where an entity touches a punctuation mark"
-OTHER_BLANKS = "texts have other blanks on reading than one between two tokens"
-WITHOUT_TRIPLE = "entities are in no triple, which this format requires, and are left out"
-ENTITY_WITHOUT_POSITION = "entities in no triple have no position in the text and are left out"
-ENTITY_OVERLAP = "entities in no triple overlap another entity and are left out"
-PARTIAL_TOKENS = "entities in no triple are not whole tokens and are left out"
+WITHOUT_POSITION = "triple{s} {have} an entity without a position in the text and {are} left out"
+OVERLAPPING = "triple{s} {have} an entity that overlaps another one and {are} left out"
+EDGE_BLANKS = "triple{s} {have} an entity that begins or ends with a blank and {are} left out"
+OTHER_POSITION = "triple{s} {have} an entity that is not at its first mention; the position is lost"
+EXTRA_BLANKS = (
+    "text{s} get{v} an extra blank when read back, where an entity touches a punctuation mark"
+)
+OTHER_BLANKS = "text{s} {have} single blanks between tokens when read back, unlike the original"
+WITHOUT_TRIPLE = "entit{y} {are} in no triple, which this format requires, and {are} left out"
+ENTITY_WITHOUT_POSITION = "entit{y} in no triple {have} no position in the text and {are} left out"
+ENTITY_OVERLAP = "entit{y} in no triple overlap{v} another entity and {are} left out"
+PARTIAL_TOKENS = "entit{y} in no triple {do} not consist of whole tokens and {are} left out"
 RELATION_KEY = ("._.", "rel", None, None)
 """Where spaCy keeps the extension ``rel`` of a document."""
 _PIECE = re.compile(r"\S+|\s+")

@@ -67,7 +67,7 @@ def generate(
     counts = extraction.summary(results)
     failed, refused = (counts["statuses"][status] for status in ("failed", "refused"))
     if failed or refused:
-        log.warning("%d answers cannot be read, %d are refusals", failed, refused)
+        log.warning("unreadable answers: %d, refusals: %d", failed, refused)
     write_jsonl(answers, (item.to_json() for item in results))
     save_sentences(predictions, (item.prediction(task.relations) for item in results))
     provenance = {

@@ -122,16 +122,21 @@ def _mentions(found: list[Any], parts: list[list[Any]], where: str) -> list[dict
 
 
 def parts_of(path: Path, side: Side) -> Rows:
-    """Yield the sentences of documents.
+    """Yield the sentences of documents."""
+    yield from parts_of_documents(side.rows(read_objects(path)), side.predicts)
 
-    Ids are the document's key and the sentence's position in it.
-    """
-    for where, value in side.rows(read_objects(path)):
+
+def parts_of_documents(documents: Rows, predicts: bool = True) -> Rows:
+    """Yield the sentences of documents; ids are the document's key and the sentence's position."""
+    for where, value in documents:
+        if isinstance(value, LeftOut):
+            yield where, value
+            continue
         name = take(value, "doc_key", str, where)
         if value.get("relations") is None:
             yield where, LeftOut("without_labels", where)
             continue
-        relations, ner = _annotations(value, side, where)
+        relations, ner = _annotations(value, predicts, where)
         left_out = value.left_out if isinstance(value, Row) else []
         begin = 0
         for number, tokens in enumerate(items(value, "sentences", list, where)):
@@ -159,7 +164,7 @@ def single_sentences(path: Path, side: Side) -> Rows:
 
 
 def _annotations(
-    value: dict[str, Any], side: Side, where: str
+    value: dict[str, Any], predicts: bool, where: str
 ) -> tuple[list[list[Any]], list[list[Any]]]:
     """Return the relations and the entities of a document, a list for each sentence."""
     parts = items(value, "sentences", list, where)
@@ -171,7 +176,7 @@ def _annotations(
                 f"{where}: {len(lists)} lists of {key!r} for {len(parts)} sentences; expected one for each"
             )
         by_key[key] = lists or [[] for _ in parts]
-    if side.predicts and "predicted_relations" in value and "predicted_ner" not in value:
+    if predicts and "predicted_relations" in value and "predicted_ner" not in value:
         by_key["ner"] = [[] for _ in parts]  # the types of the gold are no predictions
     return by_key["relations"], by_key["ner"]
 
@@ -296,6 +301,86 @@ DOCRED_RESULTS = CorpusFormat(
     detects=has("title", "h_idx", "t_idx", "r"),
     read_with_gold=results,
 )
+
+
+def _has_marker_results(probe: Probe) -> bool:
+    """Return whether a file has PL-Marker's results: document number -> sentence number, relations."""
+    value = probe.value if probe.first == "{" else {}
+    return bool(value) and all(
+        key.isdecimal() and isinstance(items, list) and all(map(_is_marker_sentence, items))
+        for key, items in value.items()
+    )
+
+
+def _is_marker_sentence(item: Any) -> bool:
+    is_pair = isinstance(item, list) and len(item) == 2
+    return is_pair and type(item[0]) is int and isinstance(item[1], list)
+
+
+def marker_results(path: Path, gold: Path) -> Iterator[RawSentence | LeftOut]:
+    """Yield the sentences of a gold file with the relations that PL-Marker predicts.
+
+    The format is that of ``pred_results.json``, which ``run_re.py`` of thunlp/PL-Marker writes (commit
+    b4863d4): ``{document: [[sentence, [[[start, end], [start, end], label], ...]], ...]}``, where
+    documents are lines of the test file, numbers count from 0, and positions are tokens of the
+    document, the last one included. Sentences without a pair of entities do not occur.
+
+    Raises:
+        UserError: the gold file is not DyGIE++'s, or has no such document or sentence.
+    """
+    if not DYGIE.detects or not DYGIE.detects(Probe(gold)):
+        raise UserError(
+            f"{path}: results of PL-Marker point into a file of DyGIE++'s format, its test file; expected this as "
+            f"the gold file, got {gold}"
+        )
+    by_document = load_json(path)
+
+    def predicted() -> Rows:
+        unknown = set(by_document)
+        for number, (where, document) in enumerate(read_objects(gold)):
+            unknown.discard(str(number))
+            relations: list[list[Any]] = [[] for _ in document["sentences"]]
+            for sentence, items_ in by_document.get(str(number), ()):
+                if not 0 <= sentence < len(relations):
+                    raise UserError(
+                        f"{path}: document {number} has a sentence {sentence}, expected one of the {len(relations)} "
+                        f"sentences of {where}"
+                    )
+                relations[sentence] += map(_flat_relation, items_)
+            yield where, {**document, "relations": relations, "ner": []}
+        if unknown:
+            raise UserError(
+                f"{path}: document {min(unknown)} is no document of {gold}; expected the file that was predicted"
+            )
+
+    yield from Mapped(DYGIE_COLUMNS, "form dygie", declared=True, predicts=True).sentences(
+        parts_of_documents(predicted())
+    )
+
+
+def _flat_relation(item: Any) -> Any:
+    """Return a relation of PL-Marker as DyGIE++ writes it; other items are unchanged."""
+    is_relation = isinstance(item, list) and len(item) == 3
+    if is_relation and all(isinstance(edges, list) for edges in item[:2]):
+        return [*item[0], *item[1], item[2]]
+    return item
+
+
+def _refuse_marker_results(path: str | Path) -> Iterator[Any]:
+    raise UserError(
+        f"{path}: results of PL-Marker have no texts; expected as predictions next to the file of DyGIE++'s format "
+        f"that was predicted, as in tripleaudit score test.json {Path(path).name}"
+    )
+    yield
+
+
+MARKER_RESULTS = CorpusFormat(
+    name="pl-marker-results",
+    order=5.06,
+    read=_refuse_marker_results,
+    detects=_has_marker_results,
+    read_with_gold=marker_results,
+)
 DOCRED_COLUMNS: dict[str, Any] = {
     "id": "title", "tokens": "tokens", "triples": "links",
     "subject": "h.name", "relation": "r", "object": "t.name",
@@ -305,10 +390,14 @@ DOCRED_COLUMNS: dict[str, Any] = {
 DOCRED = form(
     "docred", place=5.1, keys=("sents", "vertexSet"), rows=documents, **DOCRED_COLUMNS,
 )  # fmt: skip
+DYGIE_COLUMNS: dict[str, Any] = {
+    "id": "id", "tokens": "tokens", "triples": "links", "relation": "r", "last": "inclusive",
+    "subject_start": "s", "subject_end": "se", "subject_type": "st",
+    "object_start": "o", "object_end": "oe", "object_type": "ot",
+}  # fmt: skip
 DYGIE = form(
     "dygie", place=5.2, rows=parts_of, keys=("doc_key", "sentences", "relations"), detects=has("doc_key", "sentences"),
-    id="id", tokens="tokens", triples="links", relation="r", last="inclusive",
-    subject_start="s", subject_end="se", subject_type="st", object_start="o", object_end="oe", object_type="ot",
+    **DYGIE_COLUMNS,
 )  # fmt: skip
 CROSSRE = form(
     "crossre", place=5.25, rows=single_sentences, keys=("doc_key", "sentence", "ner", "relations"),

@@ -132,6 +132,7 @@ class Side:
         fields = self._fields["", tuple(row)]
         if fields.bare or fields.bare_golds:
             notes += self._bare_fields(row, fields, where)
+        notes = _one_for_each_kind(notes, where)
         if self.predicts:
             self._refuse_second_list(row, fields, where)
         if isinstance(row, Row):
@@ -253,7 +254,16 @@ class Side:
     ) -> None:
         """Refuse a row with predictions whose triples have the name of a gold field."""
         for target in fields.plain.difference(fields.pairs.values()):
+<<<<<<< HEAD
             if _is_triple_field(target) and row[target]:
+=======
+            if _simplified(target) in TRIPLE_FIELDS and row[target]:
+                if _simplified(fields.pairs[predicted]) not in TRIPLE_FIELDS:
+                    raise UserError(
+                        f"{where}: {target!r} holds the gold, and {predicted!r} holds no triples, so that no field has "
+                        f"predictions of {target!r}; give the file with predicted triples, such as 'predicted_{target}'"
+                    )
+>>>>>>> d4d73a95 (Read results of PL-Marker, count rows once and write notes in the singular)
                 raise UserError(
                     f"{where}: {target!r} holds the gold where {predicted!r} holds predictions, and no field has "
                     f"predictions of {target!r}; name the field to read, with --predicted-column triples={predicted}"
@@ -289,6 +299,22 @@ class Side:
         for target in fields.plain.difference(fields.pairs.values()):
             self._unpaired.setdefault(f"{path}{target}", where)
         return fields
+
+
+def _simplified(name: str) -> str:
+    """Return a field's name as :data:`TRIPLE_FIELDS` has it."""
+    return name.replace("_", "").lower()
+
+
+def _one_for_each_kind(notes: list[LeftOut], where: str) -> list[LeftOut]:
+    """Return one note of each kind, with all fields of the row, because rows are counted."""
+    merged: dict[str, str] = {}
+    for kind, example in notes:
+        if kind in merged:
+            merged[kind] += f" and {example.removeprefix(where).removeprefix(': ')}"
+        else:
+            merged[kind] = example
+    return [LeftOut(kind, example) for kind, example in merged.items()]
 
 
 def refuse_second_list(
