@@ -235,7 +235,7 @@ def test_a_study_reads_the_predictions(tmp_path) -> None:
     from tripleaudit.systems.queries import Query
     from tripleaudit.systems.stored import answer
 
-    for number, name in enumerate(("GRTE", "DyGIE++, PURE and PL-Marker", "Label Studio")):
+    for number, name in enumerate(("GRTE", "DyGIE++ and PURE", "Label Studio")):
         path = write(tmp_path, {f"{number}.json": json.dumps([PREDICTED[name]])})
         answered = answer(Query("x", {}, [Sentence("s", TEXT)], {}, [], {"files": [str(path)]}))
         assert [triple.strings for triple in answered.sentences[0].triples] == [LEADS, LIVES]

@@ -254,16 +254,12 @@ class Side:
     ) -> None:
         """Refuse a row with predictions whose triples have the name of a gold field."""
         for target in fields.plain.difference(fields.pairs.values()):
-<<<<<<< HEAD
             if _is_triple_field(target) and row[target]:
-=======
-            if _simplified(target) in TRIPLE_FIELDS and row[target]:
-                if _simplified(fields.pairs[predicted]) not in TRIPLE_FIELDS:
+                if not _is_triple_field(fields.pairs[predicted]):
                     raise UserError(
                         f"{where}: {target!r} holds the gold, and {predicted!r} holds no triples, so that no field has "
                         f"predictions of {target!r}; give the file with predicted triples, such as 'predicted_{target}'"
                     )
->>>>>>> d4d73a95 (Read results of PL-Marker, count rows once and write notes in the singular)
                 raise UserError(
                     f"{where}: {target!r} holds the gold where {predicted!r} holds predictions, and no field has "
                     f"predictions of {target!r}; name the field to read, with --predicted-column triples={predicted}"
@@ -301,20 +297,16 @@ class Side:
         return fields
 
 
-def _simplified(name: str) -> str:
-    """Return a field's name as :data:`TRIPLE_FIELDS` has it."""
-    return name.replace("_", "").lower()
-
-
 def _one_for_each_kind(notes: list[LeftOut], where: str) -> list[LeftOut]:
     """Return one note of each kind, with all fields of the row, because rows are counted."""
-    merged: dict[str, str] = {}
-    for kind, example in notes:
-        if kind in merged:
-            merged[kind] += f" and {example.removeprefix(where).removeprefix(': ')}"
-        else:
-            merged[kind] = example
-    return [LeftOut(kind, example) for kind, example in merged.items()]
+    merged: dict[str, LeftOut] = {}
+    for note in notes:
+        first = merged.get(note.kind)
+        if first is not None:
+            field_name = note.example.removeprefix(where).removeprefix(": ")
+            note = first._replace(example=f"{first.example} and {field_name}")
+        merged[note.kind] = note
+    return list(merged.values())
 
 
 def refuse_second_list(
