@@ -63,6 +63,13 @@ def test_five_thousand_candidates_are_compared_at_most(candidates: int, uncertai
     assert (copy.other, copies.uncertain) == (0, uncertain)
 
 
+def test_sentences_that_share_too_few_words_after_a_rare_one_are_not_compared() -> None:
+    template = "was born in the old town near this river"
+    train = [Sentence(str(number), f"x{number} y{number} {template}") for number in range(5_000)]
+    found = leakage(train, [Sentence("test", f"one two {template}")])  # shares 9 of 13 words
+    assert (found["sentences"]["total"], found["uncertain"]) == (0, 0)
+
+
 @settings(deadline=None)
 @given(
     st.lists(
