@@ -8,6 +8,7 @@ from tripleaudit.core.errors import UserError
 from tripleaudit.extractors.spec import EXTRACTORS
 from tripleaudit.needles.plan import Plan
 from tripleaudit.protocols.augmented.train_mlm import STEPS
+from tripleaudit.scoring.breakdown import PARTS
 from tripleaudit.sources import registry
 from tripleaudit.study.config.needles import Needles
 from tripleaudit.study.config.protocols import Augmented
@@ -68,6 +69,16 @@ def test_options_of_tables_are_those_that_a_study_can_give_and_every_table_obeys
     assert [line.partition(",")[0] for line in found] == [
         f"tables/{name}/matching: has no meaning" for name in tables
     ]
+
+
+def test_tables_that_divide_scores_take_every_part_of_score_by():
+    given = {**MINIMAL, "extractors": {"casrel": {}}}
+    assert problems({**given, "tables": {"type-f1": {"by": list(PARTS)}}}) == []
+    (refused,) = problems({**given, "tables": {"efficiency": {"by": ["overlap"]}}})
+    assert refused.startswith("tables/efficiency/by: has no meaning for this table")
+    assert "augmented, rearranged, type-f1" in refused
+    (unknown,) = problems({**given, "tables": {"type-f1": {"by": ["genre"]}}})
+    assert unknown.startswith("tables/type-f1/by/0") and "'overlap'" in unknown
 
 
 def test_a_registered_file_is_looked_for_below_the_folder_that_it_was_found_in():

@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Final, Literal
-
-import numpy as np
+from typing import Any, Literal
 
 from tripleaudit.api.results import Result, Scores
 from tripleaudit.core.errors import UserError
@@ -16,16 +14,10 @@ from tripleaudit.protocols.strata import STRATA, stratify
 from tripleaudit.protocols.types import SeenTriples
 from tripleaudit.protocols.variants import originals_of
 from tripleaudit.scoring.bootstrap import METRICS
-from tripleaudit.scoring.elements import (
-    entity_counts,
-    ign_scores,
-    mention_counts,
-    relation_counts,
-    threshold_counts,
-)
+from tripleaudit.scoring.breakdown import PARTS, break_down, has_mentions, has_scores
+from tripleaudit.scoring.elements import ign_scores
 from tripleaudit.scoring.matching import applicable, check_matching, sentence_counts, untyped
 from tripleaudit.scoring.metrics import in_stratum, micro
-from tripleaudit.scoring.overlap import overlap_masks
 from tripleaudit.scoring.parts import Part, by_cardinality, by_relation, described, select
 from tripleaudit.scoring.relation_names import renamed
 from tripleaudit.scoring.sides import load_pair
@@ -33,8 +25,6 @@ from tripleaudit.scoring.why import hints
 from tripleaudit.tables.cells import Cell, Column, Row, Table
 from tripleaudit.tables.labels import TYPES
 
-PARTS: Final = ("overlap", "entities", "relations", "mentions", "triples", "ign", "thresholds")
-"""Further scores that can be asked for."""
 COLUMNS = tuple(
     Column(label)
     for label in ("Sentences", "Precision", "Recall", "F1", "Correct", "Predicted", "Gold")
@@ -168,10 +158,11 @@ def score(
         missing: ``empty`` takes sentences without a prediction as without triples.
         relations: predicted relation -> the one of the gold that it stands for; others stay as they
             are.
-        by: further scores, of :data:`PARTS`: ``overlap`` (Normal, SEO and EPO sentences),
-            ``entities`` and ``relations`` (of triples, alone), ``mentions`` (any name of an entity
-            counts, in documents with annotated mentions), ``triples`` (number of gold triples,
-            which is always there), ``ign`` (without triples of the training set), ``thresholds``
+        by: further scores, of :data:`~tripleaudit.scoring.breakdown.PARTS`: ``overlap`` (Normal,
+            SEO and EPO sentences), ``entities`` and ``relations`` (of triples, alone), ``mentions``
+            (any name of an entity counts, in documents with annotated mentions), ``triples``
+            (number of gold triples, which is always there), ``ign`` (without triples of the
+            training set), ``thresholds``
             (predicted triples by their scores).
         bootstrap: resamples of the intervals; 0: none.
         seed: of the resampling.
@@ -208,7 +199,8 @@ def score(
         },
     }
     units = originals_of([sentence.id for sentence in right])
-    parts |= _further_parts(right, guess, counts, matching, by)
+    _check_sentences(by, right, guess)
+    parts |= break_down(right, guess, counts, matching, by)
     value: dict[str, Any] = {
         kind: {
             name: described(part.counts, part.units(units), bootstrap, seed)
@@ -236,42 +228,19 @@ def _check_parts(by: Sequence[str], train: Any) -> None:
         raise UserError("--by ign: needs the triples of training; add --train TRAIN")
 
 
-def _further_parts(
-    gold: Sequence[Sentence],
-    predictions: Sequence[Sentence],
-    counts: np.ndarray,
-    matching: str,
-    by: Sequence[str],
-) -> dict[str, dict[str, Part]]:
-    """Return the parts of a test set that are scored on request."""
-    everything = range(len(gold))
-    parts: dict[str, dict[str, Part]] = {}
-    if "overlap" in by:
-        masks = overlap_masks(gold, matching)
-        parts["overlap"] = {name: select(counts, mask) for name, mask in masks.items()}
-    elements = {}
-    if "entities" in by:
-        elements["entities"] = Part(entity_counts(gold, predictions, matching), everything)
-    if "relations" in by:
-        elements["relations"] = Part(relation_counts(gold, predictions, matching), everything)
-    if "mentions" in by:
-        if not any(sentence.names for sentence in gold):
-            raise UserError(
-                "--by mentions: the gold file does not say which names are of one entity; expected a format that does, "
-                "such as docred or pubtator"
-            )
-        elements["mentions"] = Part(mention_counts(gold, predictions, matching), everything)
-    if elements:
-        parts["elements"] = elements
-    if "thresholds" in by:
-        triples = [triple for sentence in predictions for triple in sentence.triples]
-        if all(triple.score is None for triple in triples):
-            raise UserError(
-                "--by thresholds: no predicted triple has a score; expected predictions with 'score'"
-            )
-        by_threshold = threshold_counts(gold, predictions, matching)
-        parts["thresholds"] = {name: Part(each, everything) for name, each in by_threshold.items()}
-    return parts
+def _check_sentences(
+    by: Sequence[str], gold: Sequence[Sentence], predictions: Sequence[Sentence]
+) -> None:
+    """Refuse parts that the sentences do not have."""
+    if "mentions" in by and not has_mentions(gold):
+        raise UserError(
+            "--by mentions: the gold file does not say which names are of one entity; expected a format that does, "
+            "such as docred or pubtator"
+        )
+    if "thresholds" in by and not has_scores(predictions):
+        raise UserError(
+            "--by thresholds: no predicted triple has a score; expected predictions with 'score'"
+        )
 
 
 def _row(label: str, scores: Scores, group: str = "") -> Row:

@@ -6,21 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.core.errors import UserError
-from tripleaudit.core.files import read_json
-from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers.given import Given
-from tripleaudit.corpora.store import load_sentences
-from tripleaudit.exchange.recorded import inputs_of, sidecar_in
-from tripleaudit.scoring import gate
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
-from tripleaudit.scoring.rows import count_run, paired
+from tripleaudit.scoring.recorded import Pair, scored_sentences
+from tripleaudit.scoring.rows import count_run
 from tripleaudit.scoring.sides import holds_gold, load_pair
 from tripleaudit.tables.inputs import UNEQUAL
 from tripleaudit.tables.loading import load_inputs
 from tripleaudit.tables.runs import run_of
 
 Source = str | Path | Given
-Pair = tuple[list[Sentence], list[Sentence]]
 PARTS = (
     "counts",
     "predictions",
@@ -61,28 +56,7 @@ class ScoredRun:
         """
         if self.given or self.study is None:
             return self.given
-        counted = Path(self.name)
-        if not (sidecar := sidecar_in(self.study, counted)).is_file():
-            return None
-        settings, found = read_json(sidecar).get("settings", {}), inputs_of(self.study, counted)
-        if None in found.values() or "predictions" not in found:
-            return None
-        gold, predictions = found["gold"], found["predictions"]
-        right, guess = load_sentences(gold), load_sentences(predictions)
-        if len(guess) < len(right):  # a system that was queried about some sentences alone
-            queried = {sentence.id for sentence in guess}
-            right = [sentence for sentence in right if sentence.id in queried]
-        right, guess = paired(
-            right, guess, str(gold), str(predictions), settings.get("only_with_triples", False)
-        )
-        if "decisions" in found:
-            scores = gate.scores_for(guess, gate.load_decisions(found["decisions"]))
-            guess = gate.passed(guess, scores > settings.get("threshold", gate.THRESHOLD))
-        if [sentence.id for sentence in right] != self.counts.ids:
-            raise UserError(
-                f"{gold}: has other sentences than {self.name}, which was counted from it"
-            )
-        return right, guess
+        return scored_sentences(self.study, Path(self.name), self.counts.ids)
 
 
 def runs_of_files(

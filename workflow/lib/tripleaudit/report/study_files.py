@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tripleaudit.core.errors import UserError
-from tripleaudit.exchange.recorded import inputs_of
 from tripleaudit.scoring.counts import read_keys
+from tripleaudit.scoring.recorded import inputs_of
 from tripleaudit.scoring.scores import CLASSIFICATION
 
 

@@ -3,7 +3,7 @@
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from tripleaudit.scoring.spec import MATCHINGS
 from tripleaudit.scoring.units import sum_by_unit
 
 MOST = 5  # gold triples of a sentence from which sentences are counted together
+CARDINALITIES: Final = (*map(str, range(MOST)), f"{MOST}+")
+"""Numbers of gold triples of a sentence, as scores name them."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +82,9 @@ def by_relation(
 def by_cardinality(counts: np.ndarray) -> dict[str, Part]:
     """Divide counts ``[sentences, 3]`` by gold triples: ``0``, ``1``, …, ``5+``; no empty ones."""
     size = np.minimum(counts[:, 2], MOST)
-    names = {number: str(number) if number < MOST else f"{MOST}+" for number in range(MOST + 1)}
     return {
         name: select(counts, size == number)
-        for number, name in names.items()
+        for number, name in enumerate(CARDINALITIES)
         if (size == number).any()
     }
 

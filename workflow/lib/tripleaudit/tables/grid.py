@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, Final
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import FEWEST, MIN_UNITS
 from tripleaudit.scoring.spec import MATCHINGS
-from tripleaudit.tables import labels
+from tripleaudit.tables import labels, parts
 from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Table, subject
 from tripleaudit.tables.frame_table import of_frame
 from tripleaudit.tables.inputs import SHARES, UNEQUAL, UNFINISHED, UNSETTLED, TableInputs
+from tripleaudit.tables.parts import part_frame
 from tripleaudit.tables.runs import RunKey, run_of
 from tripleaudit.tables.tidy import CELL_KEYS, RUN_KEYS, cells_at
 from tripleaudit.tables.unread_answers import UNREAD
@@ -428,8 +429,10 @@ def strata_table(
     """Return a row for each corpus, extractor and noise setting with scores on ``only``.
 
     Rows are runs on the original split, which columns may replace; the augmented test set has no
-    strata.
+    strata. The option ``by`` adds columns of scores on ``only``.
     """
+    import pandas as pd
+
     is_augmented = only == "augmented"
     rows = extractor_rows(study, (only,), only if is_augmented else "original")
     more = [] if is_augmented else [STRATA_NOTE]
@@ -440,4 +443,7 @@ def strata_table(
         more = [NO_TRAINING_SET]
     more += row_notes(study, runs_of_rows(rows), "original", only)
     frame = score_frame(study, rows, columns, heads=("Method", "Corpus"), reported=printed)
+    if study.options.get("by"):
+        frame = pd.concat([frame, part_frame(study, rows, only, frame.index)], axis=1)
+        more.append(parts.NOTE)
     return score_table(study, caption, frame, *more)

@@ -43,7 +43,7 @@ CASES: Final = ("sentences", "texts", "needles")  # metrics that count what the 
 SHARES: Final = (*METRICS, "minea", "minea_any", "rate", "coverage")
 """Metrics of which 1 is a perfect score, also where they have no interval."""
 NEEDLE_PROTOCOLS: Final = ("needles", "needles-untouched", "iterations", "parts")
-OPTIONS: Final = ("matching", "digits", "caption", "style")
+OPTIONS: Final = ("matching", "digits", "caption", "style", "by")
 
 
 class ScoreIndex:

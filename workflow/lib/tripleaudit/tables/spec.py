@@ -32,6 +32,7 @@ class TableSpec(Spec):
             extractors), ``runs`` (facts of trainings), ``classifiers`` (their curves), ``gre``
             (GREScores), ``needles`` or ``collection``.
         possible: ``(study) -> bool``, whether a study can fill the table.
+        takes_by: Whether the option ``by`` adds columns of further scores.
         question: Heading of the table's section in the report.
         overview: Columns of the report's matrix; by default the first column that measures
             systems, None for a table that does not compare systems.
@@ -42,6 +43,7 @@ class TableSpec(Spec):
         "scores"
     )
     possible: Callable[[Any], bool] = lambda study: True
+    takes_by: bool = False
     question: str = "What does this table show?"
     overview: tuple[Headline, ...] | None = ()
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tripleaudit.core.fields import Section, one_of
+from tripleaudit.core.fields import Section, Unique, one_of
 from tripleaudit.scoring.matching import matching_names
 
 
@@ -13,6 +13,19 @@ class Table(Section):
 
     matching: Annotated[str, one_of(matching_names, "matching rule")] | None = None
     """Matching rule of the table."""
+    by: (
+        Annotated[
+            list[
+                Literal[
+                    "overlap", "entities", "relations", "mentions", "triples", "ign", "thresholds"
+                ]
+            ],
+            Unique,
+        ]
+        | None
+    ) = None
+    """Further columns of the tables type-f1, rearranged and augmented, with the scores of `tripleaudit score --by`
+    (docs/howto/score.md): overlap, entities, relations, mentions, triples, ign, thresholds."""
     digits: int | None = Field(None, ge=0, le=6)
     """Decimals shown."""
     caption: str | None = None

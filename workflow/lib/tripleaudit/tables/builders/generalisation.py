@@ -130,6 +130,7 @@ REARRANGED = TableSpec(
     order=1,
     build=rearranged,
     possible=lambda study: study.compared and "rearranged-nz" in study.trainsets,
+    takes_by=True,
     question="What is left of the scores when the split is rearranged to hold more unseen triples?",
     overview=(Headline("F1", {"protocol": "rearranged", "metric": "f1", "stratum": "all"}),),
 )
@@ -148,6 +149,7 @@ AUGMENTED = TableSpec(
     order=3,
     build=augmented,
     possible=lambda study: study.compared and "augmented" in study.protocols,
+    takes_by=True,
     question="What is left of the scores when entities of the test set are replaced by new ones?",
     overview=(Headline("other names", {"metric": "f1"}),),
 )

@@ -30,6 +30,7 @@ TYPE_F1 = TableSpec(
     order=0,
     build=type_f1,
     possible=lambda study: study.compared,
+    takes_by=True,
     question="Does an extractor generalise, or does it recall triples that it was trained on?",
     overview=(
         Headline("all triples", {"stratum": "all"}),
