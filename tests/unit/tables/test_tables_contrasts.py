@@ -2,8 +2,6 @@
 p-values, marks, doubling.
 """
 
-import glob
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -66,85 +64,180 @@ def test_every_difference_is_that_of_the_counts(study):
         assert row["low"] <= row["difference"] <= row["high"]
 
 
-def test_the_interval_of_a_pair_is_that_of_resampling_sentences_and_runs(results, study):
-    """An independent bootstrap: sentences with replacement, and Student's t times the spread of
-    the seeds.
-    """
-    random = np.random.default_rng(5)
-    (row,) = study.contrasts[
-        study.contrasts["contrast"] == "zero-triple sentences in the test"
-    ].to_dict("records")
-    runs = [load_counts(path) for path in glob.glob(f"{results.folder}/*.counts.csv")]
-    sides = {}
-    for testing in ("nz", "wz"):
-        chosen = [
-            run for run in runs if run.keys["extractor"] == "casrel" and run.keys["noise"] == "none"
-        ]
-        chosen = sorted(
-            (run for run in chosen if run.keys["testing"] == testing),
-            key=lambda run: run.keys["seed"],
-        )
-        sides[testing] = np.stack([run.counts["exact-string"] for run in chosen], axis=1)
-    first = np.concatenate(
-        [sides["nz"], np.zeros((100, 3, 3), dtype=int)]
-    )  # the same sentences, zero-triple ones empty
-    drawn = []
-    for _ in range(2000):
-        positions = random.integers(0, len(first), len(first))
-        totals = [side[positions].sum(axis=0) for side in (first, sides["wz"])]
-        scores = [2 * total[:, 0] / (total[:, 1] + total[:, 2]) for total in totals]
-        drawn.append((scores[1] - scores[0]).mean())
-    sentences_only = np.quantile(drawn, [0.025, 0.975])
-    assert row["low"] <= sentences_only[0] + 0.004 and row["high"] >= sentences_only[1] - 0.004
-    assert row["high"] - row["low"] < 2.5 * np.ptp(sentences_only)
+SIDE_KEYS = ("protocol", "training", "testing", "extractor", "noise", "stratum")
+DRAWS = 3000
 
 
 def side_counts(study, row, side: str) -> pd.DataFrame:
-    """The counts of one side of a contrast of single seeds, by sentence."""
+    """Return the counts of one side of a contrast: a row for each sentence, columns by seed."""
     counts = study.counts[study.counts["matching"] == row["matching"]]
-    for key in ("protocol", "training", "testing", "extractor", "noise"):
+    for key in SIDE_KEYS[:-1]:
         counts = counts[counts[key] == row[f"{key}_{side}"]]
     stratum = row[f"stratum_{side}"]
     if stratum != "all":
         counts = counts[counts["stratum"].isin(stratum.split("+"))]
-    return counts.set_index("id")[["correct", "predicted", "gold"]]
+    columns = ["correct", "predicted", "gold"]
+    return counts.pivot(index="id", columns="seed", values=columns).swaplevel(axis=1)
 
 
-def resampled_f1(counts: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """F1 of each resample, from how often it draws each sentence ``[resamples, sentences]``."""
-    correct, predicted, gold = (draws @ counts).T
-    return 2 * correct / (predicted + gold)
+def by_seed(counts: pd.DataFrame) -> np.ndarray:
+    """Return such counts as ``[sentences, seeds, 3]``."""
+    seeds = sorted(counts.columns.unique(0))
+    return np.stack([counts[seed][["correct", "predicted", "gold"]] for seed in seeds], axis=1)
 
 
-def test_every_interval_of_single_seeds_is_that_of_a_plain_bootstrap(tmp_path):
-    """Resample sentences: the same ones of both sides where they are paired."""
+def mean_f1(totals: np.ndarray) -> np.ndarray:
+    """Return F1 of totals ``[..., seeds, 3]``, the mean over seeds."""
+    return f1_by_seed(totals).mean(axis=-1)
+
+
+def f1_by_seed(totals: np.ndarray) -> np.ndarray:
+    return 2 * totals[..., 0] / (totals[..., 1] + totals[..., 2])
+
+
+def drawn_totals(weights: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return totals ``[draws, seeds, 3]``, from how often each draw has each sentence."""
+    totals = weights @ counts.reshape(len(counts), -1)
+    return totals.reshape(len(weights), *counts.shape[1:])
+
+
+def weight_of_sentences(counts: np.ndarray) -> np.ndarray:
+    """Return by how much each sentence moves F1, ``[sentences, seeds]`` (linearised)."""
+    size = counts[..., 1] + counts[..., 2]
+    score = f1_by_seed(counts.sum(axis=0))
+    return (2 * counts[..., 0] - score * size) / size.sum(axis=0)
+
+
+def spread_of_seeds(first: np.ndarray, second: np.ndarray, same_models: bool) -> float:
+    """Return the variance of a difference of means over seeds that stems from the seeds."""
+    scores = [f1_by_seed(side.sum(axis=0)) for side in (first, second)]
+    variances = [side.var(ddof=1) / len(side) if len(side) > 1 else 0 for side in scores]
+    if min(map(len, scores)) < 2:
+        return sum(variances)
+    of_pairs = (scores[1] - scores[0]).var(ddof=1) / len(scores[0])
+    if same_models:
+        return of_pairs
+    return sum(variances) - max(sum(variances) - of_pairs, 0) / 2
+
+
+def degrees_of_freedom(first: np.ndarray, second: np.ndarray, same_models: bool) -> int:
+    runs = [side.shape[1] - 1 for side in (first, second)]
+    return max(runs) if same_models else sum(runs)
+
+
+def expected_differences(
+    first: np.ndarray, second: np.ndarray, paired: bool, same_models: bool, random
+) -> np.ndarray:
+    """Resample sentences, the same ones of both sides where they are paired, and add the seeds'
+    spread times Student's t.
+    """
+    weights = [
+        random.multinomial(len(side), np.full(len(side), 1 / len(side)), DRAWS)
+        for side in (first, second)
+    ]
+    if paired:
+        weights[1] = weights[0]
+    differences = mean_f1(drawn_totals(weights[1], second)) - mean_f1(
+        drawn_totals(weights[0], first)
+    )
+    freedom = degrees_of_freedom(first, second, same_models)
+    if freedom:
+        variance = spread_of_seeds(first, second, same_models)
+        if paired and same_models:
+            variance = max(variance - resampled_already(first, second), variance / 2)
+        differences += variance**0.5 * random.standard_t(freedom, DRAWS)
+    return differences
+
+
+def resampled_already(first: np.ndarray, second: np.ndarray) -> float:
+    """Return the seeds' variance that drawing sentences draws with them."""
+    change = weight_of_sentences(second) - weight_of_sentences(first)
+    return change.var(axis=1, ddof=1).sum() / change.shape[1]
+
+
+def expected_p(first: np.ndarray, second: np.ndarray, same_models: bool, random) -> float:
+    """Exchange the sides of random sentences, and add the seeds' spread times Student's t."""
+    observed = mean_f1(second.sum(axis=0)) - mean_f1(first.sum(axis=0))
+    exchanged = random.integers(0, 2, (DRAWS, len(first)))
+    moved = drawn_totals(exchanged, second - first)
+    null = mean_f1(second.sum(axis=0) - moved) - mean_f1(first.sum(axis=0) + moved)
+    freedom = degrees_of_freedom(first, second, same_models)
+    if freedom:
+        variance = spread_of_seeds(first, second, same_models)
+        if same_models:
+            variance = max(variance - resampled_already(first, second), variance / 2)
+        else:
+            sides = [weight_of_sentences(side) for side in (first, second)]
+            chance = sum(side.var(axis=1, ddof=1).sum() for side in sides) / first.shape[1]
+            total = ((sides[1].mean(axis=1) - sides[0].mean(axis=1)) ** 2).sum()
+            null *= max(0, 1 - chance / total) ** 0.5
+            variance = max(variance, chance)
+        null += variance**0.5 * random.standard_t(freedom, DRAWS)
+    return (1 + (abs(null) >= abs(observed) - 1e-12).sum()) / (1 + DRAWS)
+
+
+def holm_corrected(p_values: list[float]) -> list[float]:
+    """Multiply the smallest by their number, the next by one less, and never fall."""
+    order = np.argsort(p_values)
+    corrected = np.empty(len(p_values))
+    corrected[order] = np.maximum.accumulate(
+        np.sort(p_values) * np.arange(len(p_values), 0, -1)
+    ).clip(max=1)
+    return corrected.tolist()
+
+
+@pytest.mark.parametrize("seeds", [(1,), (1, 2, 3)], ids=["one seed", "three seeds"])
+def test_every_interval_and_p_value_is_that_of_an_independent_computation(tmp_path, seeds):
     made = Results(tmp_path)
-    for name, quality in (("casrel", 0.7), ("prgc", 0.45)):
-        for testing, zero in (("nz", 0), ("wz", 100)):
-            made.run(name, quality=quality, testing=testing, zero=zero)
-    made.run("casrel", quality=0.85, noise="noising")
+    for name, quality in (("casrel", 0.7), ("prgc", 0.62), ("onerel", 0.66)):
+        made.run(name, quality=quality, seeds=seeds)
+    for training in ("nz", "wz"):
+        made.run("casrel", quality=0.7, training=training, testing="wz", zero=100, seeds=seeds)
+    made.run("casrel", quality=0.75, noise="noising", seeds=seeds)
+    made.baseline("memorise", pretend(sentences_of(200), 0.6, 0.05, 5))
     study, random = frames_of(made), np.random.default_rng(7)
     rows = study.contrasts.to_dict("records")
-    assert len(rows) > 10 and {row["paired"] for row in rows} == {True, False}
+    assert len(rows) > 15 and {row["paired"] for row in rows} == {True, False}
+    families: dict[tuple, list[dict]] = {}
     for row in rows:
-        first, second = (side_counts(study, row, side) for side in ("first", "second"))
+        frames = [side_counts(study, row, side) for side in ("first", "second")]
         if row["paired"]:
             # sentences without triples are in one test set alone
-            ids = first.index.union(second.index)
-            first, second = (side.reindex(ids, fill_value=0) for side in (first, second))
-        draws = [
-            random.multinomial(len(side), np.full(len(side), 1 / len(side)), 4000)
-            for side in (first, second)
-        ]
-        if row["paired"]:
-            draws[1] = draws[0]
-        differences = resampled_f1(second.to_numpy(), draws[1]) - resampled_f1(
-            first.to_numpy(), draws[0]
+            ids = frames[0].index.union(frames[1].index)
+            frames = [frame.reindex(ids, fill_value=0) for frame in frames]
+        first, second = map(by_seed, frames)
+        same_models = all(
+            row[f"{key}_first"] == row[f"{key}_second"]
+            for key in ("protocol", "training", "extractor", "noise")
         )
-        low, high = np.quantile(differences, [0.025, 0.975])
-        tolerance = 0.08 * (high - low)  # of two random resamplings
-        assert row["difference"] == pytest.approx(f1(second) - f1(first))
-        assert (row["low"], row["high"]) == pytest.approx((low, high), abs=tolerance)
+        label = [row["contrast"], row["extractor_first"], row["extractor_second"]]
+        assert row["difference"] == pytest.approx(
+            mean_f1(second.sum(axis=0)) - mean_f1(first.sum(axis=0))
+        )
+        differences = expected_differences(first, second, row["paired"], same_models, random)
+        # the ends of an interval from 1,000 resamples, within three standard errors of their share
+        error = 3 * (0.025 * 0.975 / 1000) ** 0.5
+        ends = np.quantile(
+            differences, [0.025 - error, 0.025 + error, 0.975 - error, 0.975 + error]
+        )
+        assert ends[0] < row["low"] < ends[1] and ends[2] < row["high"] < ends[3], label
+        if not row["paired"]:
+            assert np.isnan(row["p"])
+            continue
+        if first.shape == second.shape:
+            p_value = expected_p(first, second, same_models, random)
+            tolerance = 5 * (p_value * (1 - p_value) / DRAWS) ** 0.5
+            assert row["p"] == pytest.approx(p_value, abs=tolerance), label
+        if "memorise" in label:
+            assert np.isnan(row["p_holm"])
+        else:
+            test_set = [row[f"{key}_first"] for key in ("training", "testing")]
+            family = (row["contrast"], *test_set)
+            families.setdefault(family, []).append(row)
+    assert max(map(len, families.values())) == 3
+    for family in families.values():
+        corrected = holm_corrected([row["p"] for row in family])
+        assert [row["p_holm"] for row in family] == pytest.approx(corrected)
 
 
 def test_frames_are_parquet_and_csv(results, study):
