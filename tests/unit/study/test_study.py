@@ -73,7 +73,8 @@ def test_options_of_tables_are_those_that_a_study_can_give_and_every_table_obeys
 
 def test_tables_that_divide_scores_take_every_part_of_score_by():
     given = {**MINIMAL, "extractors": {"casrel": {}}}
-    assert problems({**given, "tables": {"type-f1": {"by": list(PARTS)}}}) == []
+    config = {**given, "tables": {"type-f1": {"by": list(PARTS)}}}
+    assert Study(config).tables == {"type-f1": {"by": list(PARTS)}}
     (refused,) = problems({**given, "tables": {"efficiency": {"by": ["overlap"]}}})
     assert refused.startswith("tables/efficiency/by: has no meaning for this table")
     assert "augmented, rearranged, type-f1" in refused

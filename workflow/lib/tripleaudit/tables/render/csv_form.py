@@ -1,7 +1,5 @@
 """Tidy CSV: one line a cell, with its labels, numbers and what was measured."""
 
-import csv
-import io
 from typing import Any
 
 from tripleaudit.tables.cells import Cell, Table
@@ -29,15 +27,16 @@ def to_csv(table: Table) -> str:
 
     Caption and notes are in the other forms.
     """
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
-    writer.writeheader()
+    import pandas as pd
+
+    lines = []
     for row in table.rows:
         for column, cell in zip(table.columns, row.cells, strict=True):
             labels = (row.group, row.label, column.group, column.label)
             line = dict(zip(LABELS, map(escape.csv, labels), strict=True))
-            writer.writerow(line | _values(cell))
-    return stream.getvalue()
+            lines.append(line | _values(cell))
+    frame = pd.DataFrame(lines, columns=list(COLUMNS))
+    return frame.to_csv(index=False, lineterminator="\n")
 
 
 def _values(cell: Cell) -> dict[str, str]:
