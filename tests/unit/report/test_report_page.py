@@ -22,7 +22,7 @@ from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row, Table
 from tripleaudit.tables.frames import read_contrasts
 from tripleaudit.tables.headlines import make_headlines
-from tripleaudit.tables.render.json_form import read_table
+from tripleaudit.tables.render.data_forms import read_table
 
 pytestmark = pytest.mark.xdist_group("report")
 

@@ -14,8 +14,8 @@ from tripleaudit.tables.grid import notes
 from tripleaudit.tables.inputs import UNFINISHED, TableInputs
 from tripleaudit.tables.loading import load_inputs
 from tripleaudit.tables.render import to_csv
-from tripleaudit.tables.runs import RunKey
 from tripleaudit.tables.spec import TABLES
+from tripleaudit.tables.tidy import RunKey
 
 SCORED = [
     "augmented",

@@ -6,7 +6,7 @@ from support.scored import told
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.loading import load_inputs
-from tripleaudit.tables.runs import RunKey
+from tripleaudit.tables.tidy import RunKey
 
 
 def rows(corpus, level, setting, system, mode="official", **values):

@@ -9,7 +9,7 @@ from tripleaudit.core.files import write_json, write_jsonl
 from tripleaudit.systems.facts import write_training_facts
 from tripleaudit.tables.inputs import ScoreIndex
 from tripleaudit.tables.loading import ended, marks_of, trainings_of
-from tripleaudit.tables.runs import RunKey
+from tripleaudit.tables.tidy import RunKey
 
 
 def said(slope: float) -> dict:

@@ -20,7 +20,7 @@ from tripleaudit.tables.plots import (
     write_plot,
     zcc_curves,
 )
-from tripleaudit.tables.runs import RunKey
+from tripleaudit.tables.tidy import RunKey
 
 OWN = ("f1-cost", "time-memory", "training-curves", "zcc-curves")
 EVIL = "<b>$x$ & |\x07"

@@ -15,7 +15,7 @@ from jinja2 import UndefinedError
 from support.latex import check_fits, needs_pdflatex
 from support.outline import Outline
 from tripleaudit.core.errors import UserError
-from tripleaudit.tables.cells import Cell, Column, Row, Table, number
+from tripleaudit.tables.cells import Cell, Column, Row, Table, lines_of, number
 from tripleaudit.tables.render import (
     FORMS,
     escape,
@@ -25,8 +25,7 @@ from tripleaudit.tables.render import (
     to_markdown,
     write_table,
 )
-from tripleaudit.tables.render.json_form import read_table, to_json
-from tripleaudit.tables.render.lines import lines_of
+from tripleaudit.tables.render.data_forms import read_table, to_json
 from tripleaudit.tables.render.markup import SHARED, templates
 
 EVIL = "<script>alert('x')</script> & _a_ 50% $x$ | \\ {b} #1 ~ ^ `c` [d](e) \"q\" \x07\x1b[31m\u202e\n* x"

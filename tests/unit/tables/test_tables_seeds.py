@@ -20,7 +20,7 @@ from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.grid import ONE_SEED, notes
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.loading import load_inputs
-from tripleaudit.tables.runs import RunKey
+from tripleaudit.tables.tidy import RunKey
 
 SEEDS = (1, 2, 3)
 QUALITY = {"casrel": 0.55, "prgc": 0.60, "onerel": 0.92}  # the first two are too close to call

@@ -14,7 +14,7 @@ from tripleaudit.protocols.variants import named_by_position
 from tripleaudit.tables.audits import write_study_audit
 from tripleaudit.tables.building import build_table, make_tables
 from tripleaudit.tables.loading import ResultFiles, load_inputs
-from tripleaudit.tables.render.json_form import read_table
+from tripleaudit.tables.render.data_forms import read_table
 
 
 def sentence(name, subject, object_):

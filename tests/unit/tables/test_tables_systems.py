@@ -17,7 +17,7 @@ from tripleaudit.tables import panels
 from tripleaudit.tables.builders.efficiency import named
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.plots import f1_cost
-from tripleaudit.tables.runs import RunKey
+from tripleaudit.tables.tidy import RunKey
 
 RIGHT, WRONG = (1, 1, 1), (0, 1, 1)
 KEYS = {"study": "s", "corpus": "demo", "training": "nz", "testing": "nz", "noise": "none"}

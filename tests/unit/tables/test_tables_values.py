@@ -15,8 +15,8 @@ from tripleaudit.tables.cells import Table
 from tripleaudit.tables.contrasts import BEYOND
 from tripleaudit.tables.inputs import ScoreIndex, TableInputs
 from tripleaudit.tables.render import FORMS
-from tripleaudit.tables.runs import RunKey
 from tripleaudit.tables.spec import TABLES
+from tripleaudit.tables.tidy import RunKey
 
 
 def score(

@@ -21,7 +21,7 @@ from tripleaudit.scoring.parts import described
 from tripleaudit.scoring.sides import load_pair
 from tripleaudit.scoring.significance import ALPHA, holm
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
-from tripleaudit.tables.unread_answers import UNREAD, UnreadAnswers, count_unread
+from tripleaudit.tables.system_notes import UNREAD, UnreadAnswers, count_unread
 
 log = logging.getLogger(__name__)
 SETTINGS = ("closed", "semi-open", "open")

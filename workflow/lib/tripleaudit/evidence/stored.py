@@ -24,11 +24,11 @@ from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.scoring.scores import read_scores
 from tripleaudit.scoring.units import UNITS
 from tripleaudit.tables.contrasts import COLUMNS, SYSTEMS, contrast_names, contrasts
-from tripleaudit.tables.encoders import UNKNOWN
 from tripleaudit.tables.frames import doubled_index
 from tripleaudit.tables.inputs import ScoreIndex
 from tripleaudit.tables.loading import ended, load_inputs
-from tripleaudit.tables.runs import run_of
+from tripleaudit.tables.system_notes import UNKNOWN
+from tripleaudit.tables.tidy import run_of
 
 STORED: Final = PROJECT / "resources" / "results"
 CONTRASTS: Final = "contrasts.csv"

@@ -13,7 +13,7 @@ from tripleaudit.scoring.rows import count_run
 from tripleaudit.scoring.sides import holds_gold, load_pair
 from tripleaudit.tables.inputs import UNEQUAL
 from tripleaudit.tables.loading import load_inputs
-from tripleaudit.tables.runs import run_of
+from tripleaudit.tables.tidy import run_of
 
 Source = str | Path | Given
 PARTS = (

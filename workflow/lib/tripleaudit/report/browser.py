@@ -21,7 +21,7 @@ from tripleaudit.report.table_files import set_key, system_key
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.matching import PRIMARY
-from tripleaudit.scoring.rows import split_two_step
+from tripleaudit.scoring.scores import split_two_step
 from tripleaudit.tables import labels
 from tripleaudit.tables.render.escape import clean
 

@@ -20,7 +20,7 @@ from tripleaudit.tables.frames import read_contrasts
 from tripleaudit.tables.grid import NOISE_NOTE, mark_notes
 from tripleaudit.tables.headlines import Headlines, make_headlines
 from tripleaudit.tables.labels import SETTINGS_NOTE
-from tripleaudit.tables.render.json_form import read_table
+from tripleaudit.tables.render.data_forms import read_table
 from tripleaudit.tables.render.markup import templates
 
 log = logging.getLogger(__name__)

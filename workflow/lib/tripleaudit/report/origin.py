@@ -8,8 +8,8 @@ from tripleaudit.core.files import read_json
 from tripleaudit.core.provenance import git_state
 from tripleaudit.core.version import __version__
 from tripleaudit.report.study_files import StudyFacts
-from tripleaudit.tables.encoders import describe_encoder
 from tripleaudit.tables.labels import SETTINGS_NOTE
+from tripleaudit.tables.system_notes import describe_encoder
 
 
 class Origin(NamedTuple):

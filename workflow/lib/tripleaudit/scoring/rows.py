@@ -34,17 +34,6 @@ INPUTS = ("gold", "predictions", "decisions", "train", "report")
 TOTALS = ("correct", "predicted", "gold", "sentences")
 
 
-def two_step_name(classifier: str, extractor: str) -> str:
-    """Return the extractor name of two-step extraction in the scores file, ``zcc-mcml+casrel``."""
-    return f"{classifier}+{extractor}"
-
-
-def split_two_step(name: str) -> tuple[str, str]:
-    """Return ``(classifier, extractor)`` of a name; the classifier is empty for one step."""
-    classifier, plus, extractor = name.rpartition("+")
-    return (classifier, extractor) if plus else ("", name)
-
-
 def count_run(
     gold: Sequence[Sentence],
     predictions: Sequence[Sentence],

@@ -48,6 +48,17 @@ def keys_of(values: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple("" if values.get(name) is None else str(values[name]) for name in KEYS)
 
 
+def two_step_name(classifier: str, extractor: str) -> str:
+    """Return the extractor name of two-step extraction in the scores file, ``zcc-mcml+casrel``."""
+    return f"{classifier}+{extractor}"
+
+
+def split_two_step(name: str) -> tuple[str, str]:
+    """Return ``(classifier, extractor)`` of a name; the classifier is empty for one step."""
+    classifier, plus, extractor = name.rpartition("+")
+    return (classifier, extractor) if plus else ("", name)
+
+
 def write_scores(path: str | Path, scores: Iterable[Score]) -> None:
     """Write the CSV file, atomically; counts are whole numbers, fractions have 10 digits."""
     with atomic_write(path) as stream:

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from tripleaudit.scoring.baselines import BASELINES
-from tripleaudit.scoring.rows import two_step_name
+from tripleaudit.scoring.scores import two_step_name
 from tripleaudit.study.config.study import StudyConfig
 from tripleaudit.study.paths import StudyPaths, fill
 from tripleaudit.study.protocols import Protocols

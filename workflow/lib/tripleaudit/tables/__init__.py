@@ -7,7 +7,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tripleaudit.tables.frame_table import of_frame
+    from tripleaudit.tables.cells import of_frame
 
 __all__ = ["of_frame"]
 
@@ -16,4 +16,4 @@ def __getattr__(name: str) -> Any:
     """Import a public function when it is needed."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.frame_table"), name)
+    return getattr(importlib.import_module(f"{__name__}.cells"), name)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Table, about
-from tripleaudit.tables.frame_table import of_frame
+from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Table, about, of_frame
 
 COUNTING = (
     "A triple counts once in each sentence that holds it; types compare strings (with case) to the triples of the "

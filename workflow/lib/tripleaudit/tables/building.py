@@ -9,15 +9,13 @@ from typing import Any
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Table
-from tripleaudit.tables.encoders import encoder_notes, layout_notes
-from tripleaudit.tables.frame_table import of_frame
+from tripleaudit.tables.cells import Table, of_frame
 from tripleaudit.tables.grid import mark_notes
 from tripleaudit.tables.inputs import ScoreIndex, TableInputs
 from tripleaudit.tables.loading import ResultFiles, ResultReader
 from tripleaudit.tables.render import write_table
 from tripleaudit.tables.spec import TABLES, TableSpec
-from tripleaudit.tables.unread_answers import unread_notes
+from tripleaudit.tables.system_notes import encoder_notes, layout_notes, unread_notes
 
 logger = logging.getLogger(__name__)
 

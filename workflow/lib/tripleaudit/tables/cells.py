@@ -1,13 +1,22 @@
-"""A paper-style table as data, returned by every builder and taken by every renderer."""
+"""A paper-style table as data, returned by every builder and taken by every renderer.
+
+:func:`of_frame` makes a table of a data frame.
+"""
+
+from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any, Final
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.scoring.bootstrap import Interval
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MIN_CASES: Final = 30
 """Cases under which nothing is concluded: a percentile bootstrap of fewer says little."""
@@ -59,7 +68,7 @@ class Cell:
         interval: Interval | None = None,
         scale: float = 100,
         **more: Any,
-    ) -> "Cell":
+    ) -> Cell:
         """Return the mean and deviation over seeds of fractions; a gap without values."""
         return cls(
             value=statistics.fmean(values) * scale if values else None,
@@ -83,7 +92,7 @@ class Cell:
             return ""
         return f"[{number(self.low, self.digits)}, {number(self.high, self.digits)}]"
 
-    def percent(self) -> "Cell":
+    def percent(self) -> Cell:
         """Return a fraction in percent, with the reported values."""
         numbers = {
             name: getattr(self, name) for name in ("value", "sd", "low", "high", "change", "full")
@@ -180,7 +189,7 @@ class Table:
         """A perfect score in the unit of its scores, None for a table without any."""
         return max((cell.full for cell in self.cells if cell.full), default=None)
 
-    def in_percent(self) -> "Table":
+    def in_percent(self) -> Table:
         """Return the table with its fractions in percent."""
         rows = []
         for row in self.rows:
@@ -288,3 +297,129 @@ def needed(notes: Iterable[str | bool | None], cells: Sequence[Cell]) -> tuple[s
     ]
     texts = [note for note in notes if isinstance(note, str) and note]
     return tuple(note for note in texts if not note.startswith(tuple(unneeded)))
+
+
+class Lines(NamedTuple):
+    """The lines of a cell, in plain characters that still have to be escaped."""
+
+    main: str
+    """The value, with its deviation and change, or the gap mark."""
+    interval: str
+    """``[low, high]`` or ``""``."""
+    reported: str
+    """The reported value with its change, ``88.3 (+0.5)``, or ``""``."""
+    difference: str
+    """Measured minus reported with its sign, ``-0.1``, or ``""``."""
+
+
+def lines_of(cell: Cell) -> Lines:
+    """Spell out a cell."""
+    main = cell.text if cell.text is not None else cell.shown or GAP
+    if cell.value is not None and cell.text is None:
+        if cell.sd is not None:
+            main += f" ± {number(cell.sd, cell.digits)}"
+        if cell.change is not None:
+            main += f" ({number(cell.change, cell.digits, sign=True)})"
+        main += cell.mark
+    reported = cell.reported or ""
+    if cell.reported_change is not None:
+        reported += f" ({number(float(cell.reported_change), cell.digits, sign=True)})"
+    difference = "" if cell.difference is None else number(cell.difference, cell.digits, sign=True)
+    return Lines(main, cell.interval, reported, difference)
+
+
+def of_frame(
+    frame: pd.DataFrame,
+    caption: str,
+    notes: Iterable[str | bool | None] = (),
+    **attributes: Any,
+) -> Table:
+    """Return a data frame as a table, which is written in five forms.
+
+    Args:
+        frame: its index and columns are the labels, of two levels those of groups too. Values are
+            numbers, texts or cells; missing values are gaps.
+        caption: one or two sentences.
+        notes: whatever a reader must know. Notes that no cell calls for are left out.
+        attributes: of the cells (:class:`~tripleaudit.tables.cells.Cell`): one value for all, such
+            as ``digits=2``, or a data frame of the same shape, such as ``low=lower_bounds``.
+
+    Returns:
+        The table without a name; the heading of its row labels is the name of the index.
+    """
+    rows = []
+    for position, label in enumerate(frame.index):
+        group, name = _group_and_name(label)
+        cells = [
+            _cell(frame.iat[position, number], _attributes_at(attributes, position, number))
+            for number in range(frame.shape[1])
+        ]
+        rows.append(Row(name, cells, group))
+    columns = []
+    for label in frame.columns:
+        group, name = _group_and_name(label)
+        columns.append(Column(name, group))
+    heads = [str(name or "") for name in frame.index.names]
+    all_cells = [cell for row in rows for cell in row.cells]
+    return Table(
+        name="",
+        caption=caption,
+        columns=columns,
+        rows=rows,
+        row_header=heads[-1],
+        group_header=heads[0] if len(heads) > 1 else "",
+        notes=needed(notes, all_cells),
+    )
+
+
+def frame_of_rows(
+    rows: Iterable[Row], columns: Sequence[str | tuple[str, str]], heads: tuple[str, str]
+) -> pd.DataFrame:
+    """Return rows of cells as a labelled frame.
+
+    Args:
+        rows: with one cell for each column.
+        columns: labels, or pairs of a group and a label.
+        heads: of the columns with the labels of rows and of their groups.
+    """
+    import pandas as pd
+
+    rows = list(rows)
+    row_labels = [[row.group for row in rows], [row.label for row in rows]]
+    pairs = [("", column) if isinstance(column, str) else column for column in columns]
+    return pd.DataFrame(
+        [list(row.cells) for row in rows],
+        index=pd.MultiIndex.from_arrays(row_labels, names=heads[::-1]),
+        columns=pd.MultiIndex.from_tuples(pairs) if pairs else None,
+        dtype=object,
+    )
+
+
+def _group_and_name(label: Any) -> tuple[str, str]:
+    if isinstance(label, tuple):
+        return str(label[0]), str(label[-1])
+    return "", str(label)
+
+
+def _attributes_at(attributes: Mapping[str, Any], row: int, column: int) -> dict[str, Any]:
+    """Return the attributes of one cell; missing values of data frames are left out."""
+    values = {}
+    for name, given in attributes.items():
+        value = given.iat[row, column] if hasattr(given, "iat") else given
+        if not _is_missing(value):
+            values[name] = value
+    return values
+
+
+def _cell(value: Any, attributes: dict[str, Any]) -> Cell:
+    if isinstance(value, Cell):
+        return value
+    if _is_missing(value):
+        return Cell(**attributes)
+    if isinstance(value, Real):
+        return Cell(float(value), **attributes)
+    return Cell(text=str(value), **attributes)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, Real) and bool(value != value))

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.difference import Difference
-from tripleaudit.scoring.rows import split_two_step
-from tripleaudit.scoring.scores import CLASSIFICATION
+from tripleaudit.scoring.scores import CLASSIFICATION, split_two_step
 from tripleaudit.scoring.significance import ALPHA, holm
 from tripleaudit.tables.cells import MIN_CASES, subject
 from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED, ScoreIndex
-from tripleaudit.tables.runs import RunKey
+from tripleaudit.tables.tidy import RunKey
 
 if TYPE_CHECKING:
     import pandas as pd

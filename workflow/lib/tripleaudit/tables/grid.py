@@ -16,13 +16,11 @@ from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import FEWEST, MIN_UNITS
 from tripleaudit.scoring.spec import MATCHINGS
 from tripleaudit.tables import labels, parts
-from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Table, subject
-from tripleaudit.tables.frame_table import of_frame
+from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Table, of_frame, subject
 from tripleaudit.tables.inputs import SHARES, UNEQUAL, UNFINISHED, UNSETTLED, TableInputs
 from tripleaudit.tables.parts import part_frame
-from tripleaudit.tables.runs import RunKey, run_of
-from tripleaudit.tables.tidy import CELL_KEYS, RUN_KEYS, cells_at
-from tripleaudit.tables.unread_answers import UNREAD
+from tripleaudit.tables.system_notes import UNREAD
+from tripleaudit.tables.tidy import CELL_KEYS, RUN_KEYS, RunKey, cells_at, run_of
 from tripleaudit.training.convergence import MARGIN, RISE
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tripleaudit.scoring.baselines import BASELINES
-from tripleaudit.scoring.rows import split_two_step
+from tripleaudit.scoring.scores import split_two_step
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import MIN_CASES
 from tripleaudit.tables.contrasts import (

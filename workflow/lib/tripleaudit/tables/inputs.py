@@ -20,14 +20,11 @@ from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.difference import Difference, between, significant_winner
 from tripleaudit.scoring.matching import PRIMARY, check_matching
 from tripleaudit.scoring.metrics import in_stratum
-from tripleaudit.scoring.rows import split_two_step, two_step_name
-from tripleaudit.scoring.scores import Score
+from tripleaudit.scoring.scores import Score, split_two_step, two_step_name
 from tripleaudit.scoring.units import sum_by_unit
 from tripleaudit.tables.cells import Cell, subject
-from tripleaudit.tables.encoders import name_in_paper
-from tripleaudit.tables.runs import RunKey, run_of
-from tripleaudit.tables.tidy import CELL_KEYS, cell_frame, count_frame
-from tripleaudit.tables.unread_answers import UNREAD, UNREAD_STATUSES, UnreadAnswers
+from tripleaudit.tables.system_notes import UNREAD, UNREAD_STATUSES, UnreadAnswers, name_in_paper
+from tripleaudit.tables.tidy import CELL_KEYS, RunKey, cell_frame, count_frame, run_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,8 +17,8 @@ from tripleaudit.tables.inputs import (
     ScoreIndex,
     TableInputs,
 )
-from tripleaudit.tables.runs import RunKey, run_of
-from tripleaudit.tables.unread_answers import UnreadAnswers, count_unread
+from tripleaudit.tables.system_notes import UnreadAnswers, count_unread
+from tripleaudit.tables.tidy import RunKey, run_of
 from tripleaudit.training.convergence import RISING, verdict
 
 MAX_BUDGET_RATIO = 1.1

@@ -20,7 +20,7 @@ from tripleaudit.scoring.parts import CARDINALITIES, Part
 from tripleaudit.scoring.recorded import inputs_of, scored_sentences, settings_of, study_of
 from tripleaudit.scoring.units import sum_by_unit
 from tripleaudit.tables.cells import Cell, subject
-from tripleaudit.tables.runs import RunKey, run_of
+from tripleaudit.tables.tidy import RunKey, run_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,16 +1,15 @@
-"""Scores, counts and cells of a study as data frames."""
+"""Keys of runs, and the scores, counts and cells of a study as data frames."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from tripleaudit.scoring.counts import COLUMNS as COUNT_COLUMNS
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.scores import COLUMNS as SCORE_COLUMNS
 from tripleaudit.scoring.scores import KEYS, Score
-from tripleaudit.tables.runs import RunKey
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +20,24 @@ RUN_KEYS: Final = tuple(key for key in KEYS if key not in ("study", "seed"))
 CELL_KEYS: Final = (*RUN_KEYS, "stratum", "matching", "metric")
 """Keys of a cell: what was scored, and how."""
 CELL_NUMBERS: Final = ("mean", "sd", "low", "high", "seeds", "cases", "mark")
+
+
+class RunKey(NamedTuple):
+    """What is scored, without the seed."""
+
+    corpus: str
+    protocol: str
+    training: str
+    testing: str
+    extractor: str
+    noise: str = "none"
+
+
+def run_of(keys: Mapping[str, Any]) -> RunKey:
+    """Return what the keys of a row, or of counts, say was scored."""
+    return RunKey(
+        *(str(keys.get(name) or ("none" if name == "noise" else "")) for name in RunKey._fields)
+    )
 
 
 class IndexedScores(Protocol):

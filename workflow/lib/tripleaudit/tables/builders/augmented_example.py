@@ -4,8 +4,7 @@ from collections.abc import Iterable
 
 from tripleaudit.tables import labels
 from tripleaudit.tables.audit_table import AUGMENTED
-from tripleaudit.tables.cells import Table
-from tripleaudit.tables.frame_table import of_frame
+from tripleaudit.tables.cells import Table, of_frame
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import TableSpec
 

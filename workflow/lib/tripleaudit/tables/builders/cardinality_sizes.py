@@ -2,8 +2,7 @@
 
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.audit_table import Audit
-from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Table, about
-from tripleaudit.tables.frame_table import of_frame
+from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Table, about, of_frame
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import TableSpec
 

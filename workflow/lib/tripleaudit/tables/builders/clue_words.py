@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from tripleaudit.core.files import read_json
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import GAPS, Cell, Table
-from tripleaudit.tables.frame_table import of_frame
+from tripleaudit.tables.cells import GAPS, Cell, Table, of_frame
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import TableSpec
 

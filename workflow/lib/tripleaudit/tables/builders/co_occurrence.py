@@ -7,8 +7,7 @@ triple that is wrong there.
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.held_names import KINDS
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import GAPS, Row, Table
-from tripleaudit.tables.frame_table import frame_of_rows, of_frame
+from tripleaudit.tables.cells import GAPS, Row, Table, frame_of_rows, of_frame
 from tripleaudit.tables.grid import extracts, row_notes
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import TableSpec

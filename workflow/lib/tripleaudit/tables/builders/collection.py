@@ -5,8 +5,7 @@ from typing import Any, Final
 
 from tripleaudit.core.files import read_json
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell, Table
-from tripleaudit.tables.frame_table import of_frame
+from tripleaudit.tables.cells import Cell, Table, of_frame
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import TableSpec
 

@@ -12,12 +12,11 @@ from tripleaudit.scoring.bootstrap import Interval
 from tripleaudit.scoring.difference import Difference
 from tripleaudit.scoring.significance import holm
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import GAPS, Cell, Table, subject
-from tripleaudit.tables.frame_table import of_frame
+from tripleaudit.tables.cells import GAPS, Cell, Table, of_frame, subject
 from tripleaudit.tables.grid import extracts, row_notes
 from tripleaudit.tables.inputs import UNEQUAL, TableInputs
-from tripleaudit.tables.runs import RunKey
 from tripleaudit.tables.spec import TableSpec
+from tripleaudit.tables.tidy import RunKey
 
 REARRANGED = "rearranged"
 DIFFERENCE = "Difference"

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import GAPS, MIN_CASES, Cell, Table, subject
+from tripleaudit.tables.cells import GAPS, MIN_CASES, Cell, Table, of_frame, subject
 from tripleaudit.tables.contrasts import AT_LEAST, FEW, OPEN, SIDE_KEYS, SYSTEMS, contrasts
-from tripleaudit.tables.frame_table import of_frame
 from tripleaudit.tables.frames import doubled_index
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import TableSpec

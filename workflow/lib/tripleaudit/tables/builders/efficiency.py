@@ -5,12 +5,11 @@ from statistics import fmean
 from typing import Any
 
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import GAPS, Cell, Table
-from tripleaudit.tables.frame_table import of_frame
+from tripleaudit.tables.cells import GAPS, Cell, Table, of_frame
 from tripleaudit.tables.grid import row_notes
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.runs import RunKey
 from tripleaudit.tables.spec import TableSpec
+from tripleaudit.tables.tidy import RunKey
 
 COLUMNS = ("F1", "Sentences / s", "s / 1,000", "Money / 1,000", "Peak memory (MB)", "Device")
 NOT_TAKEN = "stored"

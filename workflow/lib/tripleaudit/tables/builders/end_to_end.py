@@ -22,8 +22,8 @@ from tripleaudit.tables.grid import (
     score_table,
 )
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.runs import RunKey, run_of
 from tripleaudit.tables.spec import Headline, TableSpec
+from tripleaudit.tables.tidy import RunKey, run_of
 
 READS = ("data/reported/zero_cardinality.csv",)
 

@@ -21,8 +21,8 @@ from tripleaudit.tables.grid import (
     strata_table,
 )
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.runs import RunKey, run_of
 from tripleaudit.tables.spec import Headline, TableSpec
+from tripleaudit.tables.tidy import RunKey, run_of
 
 READS = ("data/reported/rte_eval.csv",)
 

@@ -11,12 +11,11 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Table
-from tripleaudit.tables.frame_table import of_frame
+from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Table, of_frame
 from tripleaudit.tables.grid import Keys, make_row, row_frame, row_notes, score_frame
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.runs import RunKey, run_of
 from tripleaudit.tables.spec import Headline, TableSpec
+from tripleaudit.tables.tidy import RunKey, run_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -27,12 +27,10 @@ from tripleaudit.tables.builders.gre import (
     parts,
     runs_of,
 )
-from tripleaudit.tables.cells import Cell, Row, Table
-from tripleaudit.tables.frame_table import frame_of_rows, of_frame
+from tripleaudit.tables.cells import Cell, Row, Table, frame_of_rows, of_frame
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.runs import RunKey
 from tripleaudit.tables.spec import TableSpec
-from tripleaudit.tables.tidy import RUN_KEYS
+from tripleaudit.tables.tidy import RUN_KEYS, RunKey
 
 READS = ("data/reported/genres.csv",)
 

@@ -9,8 +9,7 @@ from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.units import design_effect
 from tripleaudit.tables import labels
 from tripleaudit.tables.audit_table import sort_audits
-from tripleaudit.tables.cells import GAPS, Cell, Table
-from tripleaudit.tables.frame_table import of_frame
+from tripleaudit.tables.cells import GAPS, Cell, Table, of_frame
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import TableSpec
 

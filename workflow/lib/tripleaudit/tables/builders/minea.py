@@ -8,13 +8,22 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tripleaudit.core.files import read_jsonl
-from tripleaudit.tables.cells import GAP, MIN_CASES, SMALL, Cell, Row, Table, number, subject
-from tripleaudit.tables.frame_table import frame_of_rows, of_frame
+from tripleaudit.tables.cells import (
+    GAP,
+    MIN_CASES,
+    SMALL,
+    Cell,
+    Row,
+    Table,
+    frame_of_rows,
+    number,
+    of_frame,
+    subject,
+)
 from tripleaudit.tables.grid import FRACTION, Keys, make_row, row_frame, score_frame
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.runs import RunKey
 from tripleaudit.tables.spec import Headline, TableSpec
-from tripleaudit.tables.tidy import RUN_KEYS
+from tripleaudit.tables.tidy import RUN_KEYS, RunKey
 
 if TYPE_CHECKING:
     import pandas as pd

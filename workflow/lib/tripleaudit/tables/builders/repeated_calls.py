@@ -13,12 +13,11 @@ from tripleaudit.tables.builders.minea import (
     runs_of,
     strata_of,
 )
-from tripleaudit.tables.cells import GAP, Cell, Table
-from tripleaudit.tables.frame_table import of_frame
+from tripleaudit.tables.cells import GAP, Cell, Table, of_frame
 from tripleaudit.tables.grid import FRACTION, Keys, make_row, row_frame, score_frame
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.runs import RunKey
 from tripleaudit.tables.spec import TableSpec
+from tripleaudit.tables.tidy import RunKey
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,8 +6,7 @@ from typing import Any
 
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.builders.end_to_end import PARTIAL_EXTRACTOR
-from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Table, about
-from tripleaudit.tables.frame_table import of_frame
+from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Table, about, of_frame
 from tripleaudit.tables.grid import LAST_WORDS_ONLY, is_extractor
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import Headline, TableSpec

@@ -6,13 +6,12 @@ from statistics import fmean
 from typing import Any, Final
 
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import GAPS, Cell, Table, subject
-from tripleaudit.tables.encoders import UNKNOWN, describe_encoder
-from tripleaudit.tables.frame_table import of_frame
+from tripleaudit.tables.cells import GAPS, Cell, Table, of_frame, subject
 from tripleaudit.tables.inputs import UNFINISHED, UNSETTLED, TableInputs
 from tripleaudit.tables.loading import ended, trainings_of
-from tripleaudit.tables.runs import RunKey
 from tripleaudit.tables.spec import TableSpec
+from tripleaudit.tables.system_notes import UNKNOWN, describe_encoder
+from tripleaudit.tables.tidy import RunKey
 from tripleaudit.training.convergence import CONVERGED, FEWEST, FLAT, MARGIN, RISE, RISING, pace
 
 COLUMNS: Final = (

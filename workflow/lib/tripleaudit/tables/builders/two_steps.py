@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from tripleaudit.scoring.rows import split_two_step, two_step_name
-from tripleaudit.scoring.scores import CLASSIFICATION
+from tripleaudit.scoring.scores import CLASSIFICATION, split_two_step, two_step_name
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.builders.end_to_end import PARTIAL_NOTE, has_partial_rows, printed, rows_of
 from tripleaudit.tables.cells import Cell, Table, subject
@@ -23,8 +22,8 @@ from tripleaudit.tables.grid import (
     score_table,
 )
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.runs import RunKey, run_of
 from tripleaudit.tables.spec import Headline, TableSpec
+from tripleaudit.tables.tidy import RunKey, run_of
 
 READS = ("data/reported/zero_cardinality.csv",)
 

@@ -18,8 +18,8 @@ from tripleaudit.tables.grid import (
     score_table,
 )
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.runs import run_of
 from tripleaudit.tables.spec import Headline, TableSpec
+from tripleaudit.tables.tidy import run_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ import altair as alt
 from tripleaudit.tables import labels, panels
 from tripleaudit.tables.builders.efficiency import is_stored, named, per_thousand
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.runs import RunKey
+from tripleaudit.tables.tidy import RunKey
 
 NAME = "f1-cost"
 COSTS = ("seconds", "money")

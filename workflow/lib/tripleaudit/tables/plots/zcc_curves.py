@@ -6,7 +6,7 @@ from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import read_json
 from tripleaudit.tables import labels, panels
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.runs import RunKey
+from tripleaudit.tables.tidy import RunKey
 
 NAME = "zcc-curves"
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from tripleaudit.core.files import atomic_write
 from tripleaudit.tables.cells import Table
-from tripleaudit.tables.render.csv_form import to_csv
-from tripleaudit.tables.render.json_form import to_json
+from tripleaudit.tables.render.data_forms import to_csv, to_json
 from tripleaudit.tables.render.latex_form import to_latex
 from tripleaudit.tables.render.markdown_form import to_markdown
 from tripleaudit.tables.render.markup import to_html

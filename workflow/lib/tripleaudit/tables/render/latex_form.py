@@ -3,9 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from tripleaudit.tables.cells import Cell, Row, Table, runs_of
+from tripleaudit.tables.cells import Cell, Row, Table, lines_of, runs_of
 from tripleaudit.tables.render.escape import latex as escape
-from tripleaudit.tables.render.lines import lines_of
 
 PAPER = "paper"
 LONG = 40  # characters from which a column of words is broken into lines

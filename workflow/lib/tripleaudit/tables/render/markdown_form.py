@@ -1,8 +1,7 @@
 """Markdown (GitHub's pipe tables)."""
 
-from tripleaudit.tables.cells import Cell, Table
+from tripleaudit.tables.cells import Cell, Table, lines_of
 from tripleaudit.tables.render.escape import markdown as escape
-from tripleaudit.tables.render.lines import lines_of
 
 
 def to_markdown(table: Table) -> str:

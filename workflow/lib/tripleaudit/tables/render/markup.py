@@ -11,9 +11,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from tripleaudit.tables.cells import GAP, Row, Table, runs_of
+from tripleaudit.tables.cells import GAP, Row, Table, lines_of, runs_of
 from tripleaudit.tables.render import escape
-from tripleaudit.tables.render.lines import lines_of
 
 READS = ("tables/render/templates/*",)
 SHARED = Path(__file__).parent / "templates"

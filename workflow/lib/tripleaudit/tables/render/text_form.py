@@ -3,9 +3,8 @@
 from itertools import groupby
 from typing import Final
 
-from tripleaudit.tables.cells import Cell, Row, Table
+from tripleaudit.tables.cells import Cell, Row, Table, lines_of
 from tripleaudit.tables.render.escape import clean
-from tripleaudit.tables.render.lines import lines_of
 
 GAP: Final = "  "
 INDENT: Final = "  "
