@@ -118,3 +118,40 @@ def test_validate_refuses_to_train_without_triples(study, capsys) -> None:
     assert main(["validate", study(files, extractors={"casrel": None})]) == 1
     error = capsys.readouterr().err
     assert "corpora/c/files/train: no sentence has a triple, so that casrel" in error
+
+
+def test_validate_refuses_variants_of_no_test_sentence(study, capsys) -> None:
+    files = {"train": [WITH, SECOND], "valid": [WITH], "test": [WITH]}
+    protocols = {"original": None, "augmented": None}
+    known = {"augmented": [{**WITH, "id": "a.su"}, {**WITH, "id": "a.uu"}]}
+    assert main(["validate", study(files | known, protocols=protocols)]) == 0
+    unknown = {"augmented": [{**WITH, "id": "q.su"}]}
+    assert main(["validate", study(files | unknown, protocols=protocols)]) == 1
+    error = capsys.readouterr().err
+    assert "corpora/c/files/augmented" in error
+    assert "'q.su' is a variant of no test sentence" in error
+
+
+def test_validate_says_where_no_sentence_is_without_triples(study, capsys) -> None:
+    files = {"train": [WITH, SECOND], "valid": [SECOND], "test": [WITH]}
+    settings = ["nz", "wz"]
+    assert main(["validate", study(files, settings=settings, extractors={"casrel": None})]) == 0
+    assert "corpora/c: no sentence is without triples" in capsys.readouterr().out
+    path = study(files, settings=settings, zcc={"binary": None})
+    assert main(["validate", path]) == 1
+    assert "every sentence has a triple, so that zcc-binary can learn" in capsys.readouterr().err
+    files["train"] = [WITH, WITHOUT]
+    path = study(files, settings=settings, zcc={"binary": None})
+    assert main(["validate", path]) == 0
+    assert "no sentence is without triples" not in capsys.readouterr().out
+
+
+def test_a_classifier_is_no_extractor(study, capsys) -> None:
+    files = {"train": [WITH, WITHOUT], "valid": [SECOND], "test": [WITH]}
+    path = study(files, settings=["nz", "wz"], extractors={"zcc-binary": None})
+    assert main(["validate", path]) == 1
+    error = capsys.readouterr().err
+    assert (
+        "extractors/zcc-binary: is a classifier" in error
+        and "'binary' under the key 'zcc'" in error
+    )

@@ -24,7 +24,7 @@ def local_split(corpus: Corpus, split: str, max_bytes: int = MAX_BYTES) -> list[
 
     Args:
         corpus: a section of the configuration.
-        split: ``train``, ``valid`` or ``test``.
+        split: ``train``, ``valid``, ``test`` or ``augmented``.
         max_bytes: files that are larger together are not read.
 
     Returns:
@@ -36,7 +36,7 @@ def local_split(corpus: Corpus, split: str, max_bytes: int = MAX_BYTES) -> list[
     """
     if corpus.files is None:
         return None
-    divided = corpus.files.valid is None and split != "test"
+    divided = corpus.files.valid is None and split in DIVIDED
     names = getattr(corpus.files, "train" if divided else split) or []
     paths = [shipped(name) for name in names]
     sizes = [_size(Path(split_of(path)[0])) for path in paths]

@@ -6,6 +6,8 @@ from typing import Any
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence
+from tripleaudit.protocols.variants import variants_of
+from tripleaudit.study.config.corpora import Corpus
 from tripleaudit.study.corpora import SPLITS
 from tripleaudit.study.local_sets import MAX_BYTES, local_split
 from tripleaudit.study.study import Study
@@ -35,14 +37,31 @@ def problems(study: Study) -> Iterator[str]:
             yield from _problems_of_relations(study, name, splits.get("train", []), test)
         if test is not None:
             yield from _problems_of_predictions(study, name, test)
+            yield from _problems_of_variants(name, corpus, test)
+
+
+def _problems_of_variants(name: str, corpus: Corpus, test: list[Sentence]) -> Iterator[str]:
+    """Yield a sentence for a file of augmented sentences that does not fit the test set."""
+    try:
+        augmented = local_split(corpus, "augmented")
+        if augmented is not None:
+            variants_of([sentence.id for sentence in test], [one.id for one in augmented], "ids")
+    except UserError as error:
+        yield f"corpora/{name}/files/augmented: {error}"
 
 
 def _problems_of_training(study: Study, corpus: str, train: list[Sentence] | None) -> Iterator[str]:
-    """Yield a sentence if a study trains on sentences of which none has a triple."""
-    if train is None or any(sentence.triples for sentence in train):
+    """Yield a sentence if a study trains on sentences that its models can learn nothing from."""
+    if train is None:
         return
+    with_triples = sum(bool(sentence.triples) for sentence in train)
+    if with_triples == len(train) and study.classifiers:
+        yield (
+            f"corpora/{corpus}/files/train: every sentence has a triple, so that {', '.join(study.classifiers)} can "
+            "learn nothing; name a file that also has sentences without triples"
+        )
     trained = [*study.extractors, *study.classifiers]
-    if trained:
+    if not with_triples and trained:
         yield (
             f"corpora/{corpus}/files/train: no sentence has a triple, so that {', '.join(trained)} can learn "
             "nothing; name a file with triples"
@@ -90,12 +109,18 @@ def _problems_of_relations(
 
 
 def notes(study: Study) -> Iterator[str]:
-    """Yield a sentence about sentences of test sets that the study leaves out."""
+    """Yield a sentence about sentences that the study leaves out, or that its corpora lack."""
     for name, corpus in study.data.sections.items():
         try:
             test = local_split(corpus, "test") or []
+            train = local_split(corpus, "train") or []
         except UserError:
             continue
+        if test and "wz" in study.settings and all(one.triples for one in [*train, *test]):
+            yield (
+                f"corpora/{name}: no sentence is without triples, so that the setting wz trains and tests on the "
+                "sentences of nz"
+            )
         empty = sum(not sentence.triples for sentence in test)
         if empty and "wz" not in study.settings:
             yield (

@@ -48,6 +48,13 @@ class TrainingChecks:
         known = dict.fromkeys([*built_in, *self.own_extractors])
         # a problem of the shared section is reported once, not for each extractor
         shared: dict[str, str] = {}
+        for name in self.trainings.config.extractors:
+            if name.startswith(CLASSIFIER_PREFIX):
+                head = name.removeprefix(CLASSIFIER_PREFIX)
+                yield (
+                    f"extractors/{name}: is a classifier of sentences and extracts nothing; expected it as '{head}' "
+                    "under the key 'zcc'"
+                )
         for name in self.trainings.sections:
             if name not in known and not name.startswith(CLASSIFIER_PREFIX):
                 yield f"extractors/{name}: unknown extractor '{name}'{hint(name, known)}"
