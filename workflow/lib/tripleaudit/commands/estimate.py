@@ -1,8 +1,8 @@
-"""``tripleaudit estimate``: requests, tokens and money of the jobs of a study that have not run."""
+"""``tripleaudit estimate``: requests, tokens and money of a study, and times of its trainings."""
 
 import argparse
 
-HELP = "estimate the requests, tokens and money that a study still needs"
+HELP = "estimate the requests, tokens and money that a study still needs, and the time of its trainings"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> None:
 
     from tripleaudit.core.arguments import json_given
     from tripleaudit.core.shipped import study_file
-    from tripleaudit.study import requests
+    from tripleaudit.study import requests, training_times
     from tripleaudit.study.study import Study
 
     folders = {"study": args.results, "downloads": args.downloads}
@@ -39,9 +39,13 @@ def run(args: argparse.Namespace) -> None:
     else:
         study = Study.read(*map(study_file, args.study), **folders)
     result = requests.plan(study)
+    times = training_times.training_times(study)
     if args.json:
-        print(json.dumps(result, indent=2))
-    elif result["jobs"] or result["unknown"]:
+        print(json.dumps({**result, "trainings": training_times.to_json(times)}, indent=2))
+        return
+    if result["jobs"] or result["unknown"]:
         print(requests.as_table(result))
     else:
         print("the study sends no requests to language models")
+    if times:
+        print(*training_times.as_lines(times, study.typed.encoder.model), sep="\n")
