@@ -83,6 +83,22 @@ def test_jobs_of_a_cluster_import_no_modules_of_the_study_s_folder(folder):
     assert not mark.exists(), (folder / "job.log").read_text("utf-8")
 
 
+@pytest.mark.thorough
+def test_an_empty_entry_of_pythonpath_is_not_the_study_s_folder(folder, tmp_path_factory):
+    mark = add_foreign_modules(folder)
+    command = [sys.executable, "-P", "-m", "snakemake", "-s", str(ROOT / "Snakefile")]
+    options = ["--directory", str(folder), "--configfile", str(folder / "study.yaml"), "--cores=1"]
+    result = subprocess.run(
+        [*command, *options, "--", TEST_SET],
+        cwd=tmp_path_factory.mktemp("elsewhere"),
+        env={**os.environ, "PYTHONPATH": f"{os.environ.get('PYTHONPATH', '')}{os.pathsep}"},
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stderr[-4000:]
+    assert not mark.exists()
+
+
 def add_foreign_modules(folder):
     """Write modules of the user's own that have names of Python's; return the file in which they
     say that they were imported.

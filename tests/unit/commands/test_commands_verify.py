@@ -44,14 +44,17 @@ def test_a_file_whose_digest_is_damaged_does_not_count_as_unchanged(study, capsy
     assert output[1] == "2 of 3 files are as their jobs wrote them"
 
 
-def test_files_without_a_digest_are_counted(study, capsys):
+def test_files_that_no_job_wrote_are_named(study, capsys):
     (study / ".digests" / "report.json.json").unlink()
+    (study / "tables" / "added.csv").write_text("system,f1\nours,99\n")
     (study / "logs").mkdir()
     (study / "logs" / "train.log").touch()
-    assert main(["verify", str(study)]) == 0
+    assert main(["verify", str(study)]) == 1
     assert capsys.readouterr().out.splitlines() == [
         "2 of 2 files are as their jobs wrote them",
-        "not checked, because they have no digest: 1 (report.json)",
+        f"{study}/report.json: not written by a job of this study (it has no digest)",
+        f"{study}/tables/added.csv: not written by a job of this study (it has no digest)",
+        "delete the files that are named, and run the study again",
     ]
 
 

@@ -206,10 +206,12 @@ def test_credentials_in_addresses_of_texts_and_models_are_refused_and_not_repeat
     [
         ({"headers": {"Authorization": "Bearer HIDDEN"}}, "headers/Authorization"),
         ({"headers": {"Ocp-Apim-Subscription-Key": "HIDDEN"}}, "headers/Ocp-Apim-Subscription-Key"),
-        ({"headers": {"x-team": "Basic HIDDEN"}}, "headers/x-team"),
+        ({"headers": {"User-Agent": "Basic HIDDEN"}}, "headers/User-Agent"),
+        ({"headers": {"X-Door": "HIDDEN"}}, "headers/X-Door"),
         ({"query": {"api-key": "HIDDEN"}}, "query/api-key"),
         ({"extra": {"api_key": "HIDDEN"}}, "extra/api_key"),
         ({"extra": {"API-Key": "HIDDEN"}}, "extra/API-Key"),
+        ({"extra": {"tools": [{"server": {"token": "HIDDEN"}}]}}, "extra/tools/server/token"),
     ],
     ids=str,
 )
@@ -232,9 +234,9 @@ def test_harmless_headers_queries_and_fields_of_an_endpoint_are_taken(tmp_path, 
     endpoint = {
         "base_url": "http://127.0.0.1:9/v1",
         "model": "m",
-        "headers": {"x-team": "audit", "api-key": "env:NAME"},
+        "headers": {"X-Title": "audit", "api-key": "env:NAME"},
         "query": {"api-version": "2024-10-21"},
-        "extra": {"max_completion_tokens": 10},
+        "extra": {"max_completion_tokens": 10, "template": {"max_tokens": 5}},
     }
     config = {
         "study": "s",

@@ -653,6 +653,10 @@ def test_a_limit_takes_sentences_from_the_whole_test_set_and_scores_these_alone(
             "headers/X-Forwarded: ",
         ),
         (
+            {"address": "http://127.0.0.1/x", "headers": {"X-Door": "SECRET"}},
+            "headers/X-Door: ",
+        ),
+        (
             {
                 "address": "http://127.0.0.1/x",
                 "headers": {"Authorization": "env:KEY", "Accept": "a/b"},
@@ -692,11 +696,8 @@ time.sleep(600)
 """
 
 
-@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
-def test_a_program_ends_with_its_job_even_when_the_job_is_killed(box, sent):
-    """So do processes that the program has started itself."""
-    started = box.folder / "started"
-    settings = {"command": [sys.executable, box.write("idle.py", IDLE), str(started)], **COMMON}
+def job_of(folder, settings):
+    """The command of a job that asks a program for the triples of a test set."""
     script = (
         "import json, sys; from pathlib import Path; "
         "from tripleaudit.systems.test_set import SystemFiles, predict_system; "
@@ -704,11 +705,30 @@ def test_a_program_ends_with_its_job_even_when_the_job_is_killed(box, sent):
         "files = SystemFiles(test, folder / 'out', folder / 'report', train=test, files=()); "
         "predict_system('idle', settings, files, {'threads': 1})"
     )
-    arguments = [sys.executable, "-c", script, str(box.folder), json.dumps(settings)]
-    job = subprocess.Popen(arguments)
+    return [sys.executable, "-c", script, str(folder), json.dumps(settings)]
+
+
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
+def test_a_program_ends_with_its_job_even_when_the_job_is_killed(box, sent):
+    """So do processes that the program has started itself."""
+    started = box.folder / "started"
+    settings = {"command": [sys.executable, box.write("idle.py", IDLE), str(started)], **COMMON}
+    job = subprocess.Popen(job_of(box.folder, settings))
     assert wait_for(lambda: started.exists() and started.read_text().endswith(" "))
     processes = [int(number) for number in started.read_text().split()]
     assert all(map(alive, processes))
     job.send_signal(sent)
     job.wait()
     assert wait_for(lambda: not any(map(alive, processes)))
+
+
+def test_a_program_that_starts_while_its_job_is_killed_ends_as_well(box):
+    """The program itself kills the job, with its first command."""
+    started = box.folder / "started"
+    text = '#!/bin/sh\necho "$$ " > "$1"\nkill -9 $PPID\nexec sleep 600\n'
+    settings = {"command": [str(box.write("deadly.sh", text)), str(started)], **COMMON}
+    Path(settings["command"][0]).chmod(0o755)
+    job = subprocess.run(job_of(box.folder, settings), check=False)
+    assert job.returncode == -signal.SIGKILL
+    number = int(started.read_text())
+    assert wait_for(lambda: not alive(number), seconds=5)

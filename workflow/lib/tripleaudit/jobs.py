@@ -166,15 +166,27 @@ def export_environment(
     With ``offline``, libraries that would ask the model hub for something do not try, and fail at
     once instead of waiting.
     """
-    chosen = {"PATH": Path(sys.executable).parent} | ({"PYTHONPATH": library} if library else {})
-    for name, first in ((name, str(folder)) for name, folder in chosen.items()):
-        known = os.environ.get(name, "").split(os.pathsep)
-        if known[0] != first:
-            os.environ[name] = os.pathsep.join(filter(None, [first, *known]))
+    _set_search_path("PATH", Path(sys.executable).parent)
+    _set_search_path("PYTHONPATH", library)
     os.environ["TRIPLEAUDIT_GPU"] = str(gpu)
     os.environ["TRIPLEAUDIT_GPU_SHARE"] = str(share)
     if offline:
         os.environ["HF_HUB_OFFLINE"] = "1"
+
+
+def _set_search_path(variable: str, first: Path | None) -> None:
+    """Put a folder first in a list of folders in the environment.
+
+    Empty entries are removed: they mean the current folder, which is that of the study, whose
+    modules would be imported and programs run by accident.
+    """
+    folders = [folder for folder in os.environ.get(variable, "").split(os.pathsep) if folder]
+    if first is not None and folders[:1] != [str(first)]:
+        folders.insert(0, str(first))
+    if folders:
+        os.environ[variable] = os.pathsep.join(folders)
+    else:
+        os.environ.pop(variable, None)
 
 
 def protect_imports() -> str:

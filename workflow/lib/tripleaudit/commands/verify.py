@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-HELP = "check that no result of a finished study was changed after its job wrote it"
+HELP = "check that every result of a finished study is as its job wrote it"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -25,8 +25,9 @@ def run(args: argparse.Namespace) -> int:
     for name, state in damaged.items():
         print(f"{args.folder / name}: {state}")
     print(f"{len(states) - len(damaged)} of {len(states)} files are as their jobs wrote them")
-    if names := without_digest(args.folder):
-        print(f"not checked, because they have no digest: {len(names)} ({', '.join(names[:5])})")
-    if damaged:
+    foreign = without_digest(args.folder)
+    for name in foreign:
+        print(f"{args.folder / name}: not written by a job of this study (it has no digest)")
+    if damaged or foreign:
         print("delete the files that are named, and run the study again")
-    return int(bool(damaged))
+    return int(bool(damaged or foreign))

@@ -6,10 +6,17 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 SECRET_WORDS = (
-    *("key", "token", "secret", "sig", "password", "passwd", "pwd", "credential", "auth"),
+    *("key", "token", "secret", "sig", "pass", "pwd", "credential", "auth"),
     *("cookie", "session", "bearer", "jwt"),
 )
-"""Words in the names of headers and of parameters of a query whose values are secrets."""
+"""Words in the names of parameters of a query whose values are secrets."""
+PUBLIC_HEADERS = {
+    *("accept", "accept-encoding", "accept-language", "content-type", "user-agent"),
+    *("referer", "http-referer", "x-title"),
+    *("openai-organization", "openai-project", "openai-beta", "anthropic-version"),
+    *("anthropic-beta", "x-goog-user-project"),
+}
+"""Headers, in small letters, whose values may be written in a study."""
 SECRET_SCHEMES = ("basic ", "bearer ", "digest ", "negotiate ")
 """Beginnings of the values of headers, in small letters, that are secrets under any name."""
 FROM_ENVIRONMENT = "env:"
@@ -69,15 +76,20 @@ def holds_secrets(address: str) -> bool:
 
 
 def is_secret_name(name: str) -> bool:
-    """Return whether the value of a header or parameter with this name is a secret."""
+    """Return whether the value of a query's parameter with this name is a secret."""
     return any(word in name.lower() for word in SECRET_WORDS)
 
 
 def is_literal_secret(header: str, value: str) -> bool:
-    """Return whether a header holds a secret itself instead of ``env:NAME``."""
+    """Return whether a header may hold a secret itself instead of ``env:NAME``.
+
+    A name such as ``X-Pass`` or ``X-Team`` does not show what its value is, so that only
+    :data:`PUBLIC_HEADERS` may have literal values.
+    """
     if value.startswith(FROM_ENVIRONMENT):
         return False
-    return is_secret_name(header) or value.lower().startswith(SECRET_SCHEMES)
+    is_public = header.strip().lower() in PUBLIC_HEADERS
+    return not is_public or value.lower().startswith(SECRET_SCHEMES)
 
 
 def clean_log_records() -> None:

@@ -1,6 +1,8 @@
 """Groups of processes that end with the job that started them."""
 
 import contextlib
+import os
+import signal
 import subprocess
 import sys
 
@@ -8,25 +10,29 @@ from tripleaudit.core import watcher
 
 
 class WatchedGroup:
-    """A process group that is killed when this process ends in any way before :meth:`release`.
+    """A process group that ends with this process, however this process ends.
 
-    Works on every system with POSIX process groups: a small program waits at the other end of a
-    pipe that this process alone holds open (:mod:`tripleaudit.core.watcher`).
+    Works on every system with POSIX process groups: the leader of the group is a small program at
+    the other end of a pipe that this process alone holds open (:mod:`tripleaudit.core.watcher`). It
+    runs before any other process of the group is started, so that none can escape.
 
-    Args:
-        group: id of the group, which is that of the process that was started as its leader.
+    Attributes:
+        id: of the group, for the argument ``process_group`` of processes that are to join it.
     """
 
-    def __init__(self, group: int) -> None:
-        self._watcher = subprocess.Popen(
-            [sys.executable, "-I", "-S", watcher.__file__, str(group)],
+    def __init__(self) -> None:
+        self._leader = subprocess.Popen(
+            [sys.executable, "-I", "-S", watcher.__file__],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            start_new_session=True,
+            process_group=0,
         )
+        self.id = self._leader.pid
 
-    def release(self) -> None:
-        """Stop watching the group, which has ended or is ended by the caller."""
-        with contextlib.suppress(OSError):
-            self._watcher.communicate(b".")
+    def kill(self) -> None:
+        """Kill all processes of the group."""
+        if self._leader.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.id, signal.SIGKILL)
+            self._leader.communicate()

@@ -39,7 +39,12 @@ LOCAL_DEFAULTS = {"timeout": 600, "concurrency": 1, "context": CONTEXT}
 TEMPLATE_TOKENS, MESSAGE_TOKENS = 64, 8
 """Most tokens that a chat template adds (role marks, a default system message), and per message."""
 
-SECRET_FIELDS = {"api_key", "apikey", "key", "token", "access_token", "authorization", "password"}
+SECRET_FIELDS = {
+    *("api_key", "apikey", "x_api_key", "key", "secret_key", "token", "access_token", "auth_token"),
+    *("authorization", "auth", "bearer", "password", "passwd", "pass", "pwd", "secret"),
+    *("client_secret", "credential", "credentials", "cookie"),
+}
+"""Names of fields whose values are secrets; a name such as ``max_tokens`` only contains one."""
 """Fields of a request in which some servers take a key."""
 
 
@@ -189,16 +194,13 @@ class Endpoint(Section):
         for name, value in self.headers.items():
             if is_literal_secret(name, value):
                 yield (
-                    f"'headers/{name}' must not hold the secret itself; name an environment variable, "
+                    f"'headers/{name}' must not hold the value, which may be secret; name an environment variable, "
                     "'env:NAME'"
                 )
         for name in filter(is_secret_name, self.query):
             yield f"'query/{name}' must not hold a secret; send a header whose value is 'env:NAME'"
-        for name in self.extra:
-            if name.lower().replace("-", "_") in SECRET_FIELDS:
-                yield (
-                    f"'extra/{name}' must not hold a secret; send a header whose value is 'env:NAME'"
-                )
+        for path in _secret_fields(self.extra, "extra"):
+            yield f"'{path}' must not hold a secret; send a header whose value is 'env:NAME'"
         if self.extra.get("stream") or self.extra.get("n", 1) != 1:
             yield "'extra' must not request a stream or several answers"
 
@@ -206,6 +208,20 @@ class Endpoint(Section):
     def thought(self) -> int:
         """Tokens added to every limit where the model reasons."""
         return THOUGHT if self.reasoning_tokens is None else self.reasoning_tokens
+
+
+def _secret_fields(value: Any, path: str) -> Iterator[str]:
+    """Yield the paths of the fields of a JSON value, at any depth, whose names are secrets."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            inner_path = f"{path}/{name}"
+            if str(name).lower().replace("-", "_") in SECRET_FIELDS:
+                yield inner_path
+            else:
+                yield from _secret_fields(inner, inner_path)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _secret_fields(inner, path)
 
 
 def _problems_of_address(address: str) -> Iterator[str]:

@@ -89,6 +89,7 @@ class LocalServer:
         path = os.pathsep.join(filter(None, [str(PACKAGE.parent), os.environ.get("PYTHONPATH")]))
         # threads that spin while they wait stall a busy machine
         environment = {"OMP_WAIT_POLICY": "PASSIVE", **os.environ, "PYTHONPATH": path}
+        self._group = WatchedGroup()
         self._process = subprocess.Popen(
             [
                 sys.executable,
@@ -104,9 +105,8 @@ class LocalServer:
             stdout=subprocess.PIPE,
             stderr=self._log,
             text=True,
-            start_new_session=True,  # Ctrl-C reaches us first, and we stop it in order
+            process_group=self._group.id,  # Ctrl-C reaches us first, and we stop it in order
         )
-        self._group = WatchedGroup(self._process.pid)  # also while it still loads the model
         assert self._process.stdout is not None  # a pipe
         self._url = self._process.stdout.readline().strip()
         if not self._url:
@@ -137,7 +137,7 @@ class LocalServer:
                 self._process.wait()
             self._process = None
         if self._group is not None:
-            self._group.release()
+            self._group.kill()
             self._group = None
 
 

@@ -9,13 +9,11 @@ program of its own, so that its crash, or its memory, is not the job's.
 
 import asyncio
 import codecs
-import contextlib
 import json
 import logging
 import os
 import shlex
 import shutil
-import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -155,19 +153,18 @@ async def _run(
     with tempfile.TemporaryFile("w+", encoding="utf-8") as texts:
         texts.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         texts.seek(0)
+        group = WatchedGroup()
         try:
             transport, program = await asyncio.get_running_loop().subprocess_exec(
-                _Program, *argv, stdin=texts, env=environment, start_new_session=True
+                _Program, *argv, stdin=texts, env=environment, process_group=group.id
             )
         except OSError as error:
+            group.kill()
             raise UserError(f"{argv[0]}: cannot be started ({error.strerror})") from error
-    group = WatchedGroup(transport.get_pid())
     try:
         problem = await _listen(program, answers, limit)
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(transport.get_pid(), signal.SIGKILL)
-        group.release()
+        group.kill()
         try:
             await asyncio.wait_for(program.closed.wait(), GRACE)
         except TimeoutError:

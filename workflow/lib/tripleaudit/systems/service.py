@@ -50,7 +50,10 @@ def problems(settings: Mapping[str, Any]) -> Iterator[str]:
         yield "address: must not hold credentials or a query; send a header whose value is 'env:NAME' instead"
     for name, value in (settings.get("headers") or {}).items():
         if is_literal_secret(name, str(value)):
-            yield f"headers/{name}: must not hold the secret itself; name an environment variable, 'env:NAME'"
+            yield (
+                f"headers/{name}: must not hold the value, which may be secret; name an environment "
+                "variable, 'env:NAME'"
+            )
 
 
 def answer(query: Query) -> Answered:
