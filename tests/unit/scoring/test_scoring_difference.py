@@ -102,7 +102,7 @@ def test_a_winner_of_runs_that_vary_together_is_shown_only_if_they_share_their_s
 def sided(p: float | None, low: float, high: float) -> Difference:
     scores = (0.5, 0.5, 0.5)
     return Difference(
-        first=scores, second=scores, sentences=50, bounds={"f1": Interval(low, high)}, p=p
+        first=scores, second=scores, sentences=50, units=50, bounds={"f1": Interval(low, high)}, p=p
     )
 
 
@@ -116,7 +116,7 @@ def sided(p: float | None, low: float, high: float) -> Difference:
 def test_interval_and_test_have_to_agree(p, low, high, is_shown):
     assert sided(p, low, high).shown is is_shown
     assert not Difference(
-        first=(0.0,) * 3, second=(1.0,) * 3, sentences=9, p=0.001
+        first=(0.0,) * 3, second=(1.0,) * 3, sentences=9, units=9, p=0.001
     ).shown  # too few for an interval
 
 

@@ -74,14 +74,14 @@ def study(tmp_path: Path):
 
 
 def test_a_system_competes_with_trainings_and_one_that_failed_is_named(study):
-    trained = {("casrel", "original", seed): [WRONG] * 15 + [RIGHT] * 5 for seed in ("1", "2")}
+    trained = {("casrel", "original", seed): [WRONG] * 25 + [RIGHT] * 5 for seed in ("1", "2")}
     facts = [
         fact("good"),
         fact("bad", failed="ends with exit status 1"),
         fact("odd", not_in_text=3),
     ]
     inputs = study(
-        {**trained, ("good", "original", ""): [RIGHT] * 20, ("odd", "original", ""): [WRONG] * 20},
+        {**trained, ("good", "original", ""): [RIGHT] * 30, ("odd", "original", ""): [WRONG] * 30},
         facts,
     )
     table = build_table("type-f1", inputs)
@@ -134,7 +134,7 @@ def test_every_table_names_a_system_that_failed_be_it_the_only_one(study, name):
 
 
 def test_a_system_queried_about_a_part_is_compared_with_none(study):
-    runs = {("casrel", "original", "1"): [RIGHT] * 20, ("pfn", "original", "1"): [WRONG] * 20}
+    runs = {("casrel", "original", "1"): [RIGHT] * 30, ("pfn", "original", "1"): [WRONG] * 30}
     few = fact("few", queried=5, sentences=5)
     table = build_table("type-f1", study({**runs, ("few", "original", ""): [RIGHT] * 5}, [few]))
     assert table.cell("CasRel", "F1").bold and not table.cell("few", "F1").bold

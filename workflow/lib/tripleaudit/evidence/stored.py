@@ -1,7 +1,7 @@
 """Stored evidence of a study: its contrasts and other measured values, small enough to ship.
 
-A folder of evidence has ``contrasts.csv`` (the columns of the frame ``contrasts``, and unit of
-resampling, encoder, and how the trainings ended), ``measures.csv`` (one value a row) and
+A folder of evidence has ``contrasts.csv`` (the columns of the frame ``contrasts``, for each unit of
+resampling, and encoder and how the trainings ended), ``measures.csv`` (one value a row) and
 ``provenance.json``. It is made from the folder of a finished study.
 """
 
@@ -34,7 +34,7 @@ STORED: Final = PROJECT / "resources" / "results"
 CONTRASTS: Final = "contrasts.csv"
 MEASURES: Final = "measures.csv"
 PROVENANCE: Final = "provenance.json"
-CONTRAST_COLUMNS: Final = (*COLUMNS, "unit", "encoder", "ended")
+CONTRAST_COLUMNS: Final = (*COLUMNS, "encoder", "ended")
 MEASURE_COLUMNS: Final = (
     "corpus", "protocol", "system", "training", "measure", "value", "low", "high", "cases", "seeds",
 )  # fmt: skip
@@ -144,7 +144,7 @@ def _contrast_rows(scores: ScoreIndex, doubled: Sequence[Path]) -> Iterator[Stor
         for row in frame.to_dict("records"):
             if {row["extractor_first"], row["extractor_second"]} & BASELINES.keys():
                 continue
-            yield {**row, "unit": unit, **_training_facts(scores, row)}
+            yield {**row, **_training_facts(scores, row)}
 
 
 def _resample(scores: ScoreIndex, unit: str) -> None:

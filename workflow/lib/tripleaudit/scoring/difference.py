@@ -1,4 +1,4 @@
-"""Differences of two systems or conditions, for bold marks, ``compare`` and answers.
+"""Differences of two systems or conditions, for bold marks, ``compare`` and contrasts.
 
 Whether a difference is shown is decided here and nowhere else, so that no two statements about the
 same two numbers contradict each other: its interval leaves zero out, and where both sides read the
@@ -7,6 +7,8 @@ same sentences, the randomisation test agrees.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +31,7 @@ class Difference:
     Attributes:
         first, second: precision, recall and F1, means over runs.
         sentences: that it rests on, of the side that has fewer.
+        units: independent units (:mod:`tripleaudit.scoring.units`) of the side that has fewer.
         runs: trainings behind either side.
         paired: whether both sides are about the same sentences.
         bounds: metric -> 95 % interval of second minus first; None under ten sentences.
@@ -39,6 +42,7 @@ class Difference:
     first: tuple[float, ...]
     second: tuple[float, ...]
     sentences: int
+    units: int
     runs: tuple[int, int] = (1, 1)
     paired: bool = True
     bounds: Mapping[str, Interval] | None = None
@@ -92,16 +96,14 @@ def between(
     if units is not None:
         first, second = sum_by_unit(first, units[0]), sum_by_unit(second, units[1])
     runs = {"shared": shared, "same_models": same_models}
-    p = 1.0 if paired else None
-    if paired and not np.array_equal(first, second):
-        sides = sorted((first, second), key=lambda side: side.tobytes())
-        p = randomisation_test(
-            sides[0], sides[1], metric=metric, shuffles=shuffles, seed=seed, **runs
-        )
+    p = None
+    if paired:
+        p = _p_value(first, second, metric=metric, shuffles=shuffles, seed=seed, **runs)
     return Difference(
         first=_means(first),
         second=_means(second),
         sentences=sentences,
+        units=min(len(first), len(second)),
         runs=(first.shape[1], second.shape[1]),
         paired=paired,
         bounds=difference_intervals(
@@ -121,11 +123,12 @@ def significant_winner(
 ) -> int | None:
     """Return the index of the system whose difference to every other one is shown, or ``None``.
 
+    The p-values are Holm-corrected over all pairs of the systems, as those of contrasts are.
+
     Args:
         systems: counts of each system on the same sentences, shapes as in :func:`between`.
-        metric: what the systems compete in. The p-values against all others are Holm-corrected for
-            their number.
         shared: as of :func:`between`.
+        metric: what the systems compete in.
         units: of the sentences, as of :func:`between`.
     """
     if len(systems) < 2 or len({system.shape for system in systems}) > 1 or not len(systems[0]):
@@ -144,7 +147,23 @@ def significant_winner(
         if not found.shown:
             return None
         p_values.append(found.p or 0.0)
-    return best if max(holm(p_values)) < ALPHA else None
+    pairs = len(systems) * (len(systems) - 1) // 2
+    if max(p_values) * pairs < ALPHA:  # shown whatever the p-values of the other pairs are
+        return best
+    for one, other in combinations(rivals, 2):
+        sides = [by_run(systems[index]) for index in (one, other)]
+        if units is not None:
+            sides = [sum_by_unit(side, units) for side in sides]
+        p_values.append(_p_value(*sides, metric=metric, shared=shared))
+    return best if max(holm(p_values)[: len(rivals)]) < ALPHA else None
+
+
+def _p_value(first: np.ndarray, second: np.ndarray, **how: Any) -> float:
+    """Return the p-value of the randomisation test, the same for either order of the sides."""
+    if np.array_equal(first, second):
+        return 1.0
+    sides = sorted((first, second), key=lambda side: side.tobytes())
+    return randomisation_test(sides[0], sides[1], **how)
 
 
 def _means(counts: np.ndarray) -> tuple[float, ...]:

@@ -3,6 +3,11 @@
 A row compares the F1 of two sides on a corpus: one system under two conditions, or two systems on
 one test set. Values are fractions. Bold marks, ``compare`` and contrasts are decided by one
 function, :func:`tripleaudit.scoring.difference.between`.
+
+The p-value of a contrast is Holm-corrected within its family, and every table, headline and mark
+uses that value: the family of a comparison of conditions is that comparison of all systems of a
+corpus, with and without Entity Noising; the family of two systems is all pairs on one test set.
+Baselines and models with mostly unread answers belong to no family.
 """
 
 from __future__ import annotations
@@ -17,7 +22,9 @@ from tripleaudit.scoring.difference import Difference
 from tripleaudit.scoring.scores import CLASSIFICATION, split_two_step
 from tripleaudit.scoring.significance import ALPHA, holm
 from tripleaudit.tables.cells import MIN_CASES, subject
-from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED, ScoreIndex
+from tripleaudit.tables.grid import LAST_WORDS_ONLY, PARTIAL
+from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED, ScoreIndex, model_behind
+from tripleaudit.tables.system_notes import UNREAD
 from tripleaudit.tables.tidy import RunKey
 
 if TYPE_CHECKING:
@@ -47,8 +54,11 @@ COLUMNS: Final = (
         "p_holm",
         "paired",
         "cases",
+        "unit",
         "seeds",
         "mark",
+        "mark_first",
+        "mark_second",
     ),
     *("difference_doubled", "low_doubled", "high_doubled", "outcome"),
 )
@@ -58,6 +68,8 @@ NOTHING_FOUND: Final = "nothing found"
 OPEN: Final = "training not finished"
 NOT_SHOWN: Final = "not shown"
 SHOWN: Final = "shown"
+UNREADABLE: Final = "answers not read"
+"""Outcome of a contrast with a language model of which most answers were truncated or unreadable."""
 AT_LEAST: Final = "shown, at least"
 """Outcome of a contrast whose trainings were still rising, and whose sign is the same after
 twice the epochs.
@@ -222,7 +234,10 @@ def contrasts(
                 **_side_columns(second, "second"),
                 "matching": matching,
                 **_numbers(difference),
+                "unit": scores.unit(first.run),
                 "mark": _mark(scores, first.run, second.run),
+                "mark_first": scores.mark(first.run),
+                "mark_second": scores.mark(second.run),
                 **_numbers_doubled(None if doubled is None else doubled.between(*sides)),
             }
         )
@@ -255,9 +270,12 @@ def pairs(scores: ScoreIndex, matching: str) -> Iterator[tuple[str, Side, Side]]
         for side in sides
         if side.stratum == "all" and side.run.noise == "none" and not side.keys["gate"]
     ]
+    excluded = set(scores.partial)
+    if matching != PARTIAL:
+        excluded.add(LAST_WORDS_ONLY)
     test_sets: dict[tuple[str, ...], list[Side]] = {}
     for side in whole:
-        if side.run.extractor not in scores.partial:
+        if side.run.extractor not in excluded:
             test_sets.setdefault(side.run[:4], []).append(side)
     for competing in test_sets.values():
         for first, second in combinations(competing, 2):
@@ -322,7 +340,7 @@ def _numbers(difference: Difference) -> dict[str, float | int | bool | None]:
         "high": bound.high if bound else None,
         "p": difference.p,
         "paired": difference.paired,
-        "cases": difference.sentences,
+        "cases": difference.units,
         "seeds": min(difference.runs),
     }
 
@@ -338,19 +356,18 @@ def _numbers_doubled(difference: Difference | None) -> dict[str, float | None]:
 
 def _mark(scores: ScoreIndex, first: RunKey, second: RunKey) -> str:
     marks = dict.fromkeys(scores.mark(first) + scores.mark(second))
-    if first._replace(testing="") == second._replace(
-        testing=""
-    ):  # one training on two test sets has one budget
+    if model_behind(first) == model_behind(second):  # one training has one budget
         marks.pop(UNEQUAL, None)
     return "".join(marks)
 
 
 def _corrected(frame: pd.DataFrame) -> list[float | None]:
-    """Return Holm's p-values over the systems of a contrast, or the pairs of a test set."""
+    """Return p-values corrected within the family of each contrast; None outside of families."""
     families: dict[tuple[str, ...], list[int]] = {}
     for position, row in enumerate(frame.to_dict("records")):
         is_baseline = {row["extractor_first"], row["extractor_second"]} & BASELINES.keys()
-        if row["p"] is None or row["p"] != row["p"] or is_baseline:
+        is_tested = row["p"] is not None and row["p"] == row["p"]
+        if not is_tested or is_baseline or UNREAD in row["mark"]:
             continue
         family = [row["contrast"], row["corpus"]]
         if row["contrast"] == SYSTEMS:
@@ -366,7 +383,9 @@ def _corrected(frame: pd.DataFrame) -> list[float | None]:
 
 
 def _outcome(row: Mapping[str, Any]) -> str:
-    """Say what follows from a contrast."""
+    """Return what follows from a contrast."""
+    if UNREAD in row["mark"]:
+        return UNREADABLE
     if row["cases"] < MIN_CASES:
         return FEW
     if not row["first"] and not row["second"]:

@@ -32,6 +32,8 @@ WHY = "finds next to nothing by exact matching"
 LAST_WORDS_ONLY = (
     "pfn-star"  # exact matching says nothing about an extractor of the entities' last words
 )
+PARTIAL: Final = "partial-last"
+"""Matching rule of such an extractor."""
 SETS_NOTE = (
     "Triples are sets within a sentence. A sentence without predictions misses all its gold triples; a score whose "
     "denominator is zero is 0."
@@ -371,8 +373,8 @@ def notes(cells: Iterable[Cell], matching: str | None) -> list[str]:
     )
     if any(cell.bold for cell in measured):
         found.append(
-            "Bold: significantly better than every other row of its group (randomisation over "
-            f"sentences{also and f'{also} runs'}, Holm-corrected, p < 0.05)."
+            "Bold: significantly better than every other row on the same test set (randomisation over "
+            f"sentences{also and f'{also} runs'}, Holm-corrected over all pairs of rows, p < 0.05)."
         )
     found += mark_notes("".join(cell.mark for cell in measured))
     if 2 in seeds:

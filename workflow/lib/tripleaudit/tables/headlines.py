@@ -1,16 +1,18 @@
 """Headlines of a study: a ranking of systems and the main contrasts, from the frame of contrasts.
 
 The report's first screen and the end of a run show them. A headline has at most eight words; one
-line below it gives the numbers. Contrasts of few cases and of trainings that had not converged are
-listed in one line each.
+line below it gives the numbers. What a headline states follows from the outcome of its contrasts;
+contrasts without a conclusion are listed in one line for each reason.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.scores import split_two_step
+from tripleaudit.scoring.significance import ALPHA
+from tripleaudit.scoring.units import SHARED_TRIPLE
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import MIN_CASES
 from tripleaudit.tables.contrasts import (
@@ -20,8 +22,10 @@ from tripleaudit.tables.contrasts import (
     NOTHING_FOUND,
     SHOWN,
     SYSTEMS,
+    UNREADABLE,
 )
-from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED
+from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED
+from tripleaudit.tables.system_notes import UNREAD
 
 Row = Mapping[str, Any]
 """A row of the frame of contrasts (:data:`tripleaudit.tables.contrasts.COLUMNS`)."""
@@ -181,14 +185,18 @@ class Ranked:
 
     Attributes:
         corpus, system: names as in the frame.
-        f1: as a fraction, None where its training had not converged.
+        f1: as a fraction, None where its own training had not converged.
         lead: contrast of the best system with it, None for the best one.
+        mark: of its own training, empty where that had converged.
+        without_noise: whether the study has systems with Entity Noising, which are not ranked.
     """
 
     corpus: str
     system: str
     f1: float | None
     lead: Row | None = None
+    mark: str = ""
+    without_noise: bool = False
 
 
 @dataclass(frozen=True)
@@ -206,33 +214,40 @@ class Headlines:
     ranking: Sequence[Ranked] = ()
 
 
-@dataclass
+REASONS: Final = (
+    f"Fewer than {MIN_CASES} cases",
+    "Training had not converged",
+    "Too few evaluations to tell whether training had converged",
+    "No correct triple",
+    "Most answers were truncated, refused or could not be read",
+)
+"""Why a contrast has no conclusion, in the order of the remarks."""
+
+
 class _Topics:
     """Topics of the contrasts without a conclusion, by reason."""
 
-    few: list[str] = field(default_factory=list)
-    unfinished: list[str] = field(default_factory=list)
-    unsettled: list[str] = field(default_factory=list)
-    nothing: list[str] = field(default_factory=list)
+    def __init__(self) -> None:
+        self._by_reason: dict[str, list[str]] = {reason: [] for reason in REASONS}
 
-    def add(self, row: Row, topic: str) -> None:
-        if row["outcome"] == FEW:
-            self.few.append(topic)
-        elif row["outcome"] == NOTHING_FOUND:
-            self.nothing.append(topic)
-        elif UNFINISHED in row["mark"]:
-            self.unfinished.append(topic)
-        else:
-            self.unsettled.append(topic)
+    def add(self, reason: str, topic: str) -> None:
+        self._by_reason[reason].append(topic)
 
     def remarks(self) -> list[str]:
-        reasons = {
-            f"Fewer than {MIN_CASES} cases": self.few,
-            "Training had not converged": self.unfinished,
-            "Too few evaluations to tell whether training had converged": self.unsettled,
-            "No correct triple": self.nothing,
-        }
-        return [f"{reason}: {'; '.join(topics)}." for reason, topics in reasons.items() if topics]
+        return [
+            f"{reason}: {'; '.join(topics)}."
+            for reason, topics in self._by_reason.items()
+            if topics
+        ]
+
+
+def _reason_of(row: Row) -> str:
+    """Return why a contrast has no conclusion."""
+    few, unfinished, unsettled, nothing, unread = REASONS
+    reasons = {FEW: few, NOTHING_FOUND: nothing, UNREADABLE: unread}
+    if row["outcome"] in reasons:
+        return reasons[row["outcome"]]
+    return unfinished if UNFINISHED in row["mark"] else unsettled
 
 
 def make_headlines(rows: Iterable[Row]) -> Headlines:
@@ -246,19 +261,23 @@ def make_headlines(rows: Iterable[Row]) -> Headlines:
     headlines = []
     for corpus in corpora:
         ranked = [entry for entry in ranking if entry.corpus == corpus]
-        headline = _ranking_headline(ranked, len(corpora) > 1, topics)
+        where = f" on {labels.corpus(corpus)}" if len(corpora) > 1 else ""
+        headline = _ranking_headline(ranked, where, topics)
         if headline is not None:
             headlines.append(headline)
+        for name in _unread_systems(rows, corpus):
+            topics.add(REASONS[-1], f"ranking of {labels.extractor(name)}{where}")
     systems = _systems_of(rows, ranking, corpora[0])
+    where = f" on {labels.corpus(corpora[0])}" if len(corpora) > 1 else ""
     for templates in FINDINGS:
         chosen = _choose_contrast(rows, templates, corpora[0], systems)
         if chosen is None:
             continue
         template, row = chosen
         if row["outcome"] in (SHOWN, AT_LEAST, NOT_SHOWN):
-            headlines.append(_contrast_headline(rows, template, row))
+            headlines.append(_contrast_headline(rows, template, row, where))
         else:
-            topics.add(row, template.topic)
+            topics.add(_reason_of(row), template.topic)
     return Headlines(headlines, topics.remarks(), ranking)
 
 
@@ -271,42 +290,92 @@ def ranking_lines(ranking: Sequence[Ranked]) -> list[str]:
     for entry, name in zip(ranking, names, strict=True):
         if entry.lead is None:
             rank = 0
-            lines.append(f"F1 on the original test set of {labels.corpus(entry.corpus)}:")
+            noise = ", without Entity Noising" if entry.without_noise else ""
+            lines.append(f"F1 on the original test set of {labels.corpus(entry.corpus)}{noise}:")
         rank += 1
-        level = "not converged" if entry.f1 is None else f"{100 * entry.f1:.1f} %"
-        distance = ""
-        if entry.lead is not None:
-            behind = _swap_sides(entry.lead)
-            distance = "  " + _difference(behind["difference"], behind["low"], behind["high"])
-            if entry.lead["outcome"] == NOT_SHOWN:
-                distance += ", not distinguishable"
-        lines.append(f"  {rank}. {name:{width}}  {level}{distance}")
+        distance = "" if entry.lead is None else f"  {_distance(entry.lead)}"
+        lines.append(f"  {rank}. {name:{width}}  {_level(entry)}{distance}")
     return lines
 
 
+def _level(entry: Ranked) -> str:
+    """Write the F1 of a system, or why it is not interpreted."""
+    if entry.f1 is not None:
+        return f"{100 * entry.f1:.1f} %"
+    return "not converged" if UNFINISHED in entry.mark else "convergence not known"
+
+
+def _distance(lead: Row) -> str:
+    """Write how far a system is behind the best one, and whether that is shown."""
+    outcome = lead["outcome"]
+    if outcome not in (SHOWN, AT_LEAST, NOT_SHOWN):
+        return f"not compared: {outcome}"
+    behind = _swap_sides(lead)
+    distance = _difference(behind["difference"], behind["low"], behind["high"])
+    if outcome == AT_LEAST:
+        return f"{distance}, the same sign after twice the epochs"
+    if outcome == NOT_SHOWN:
+        is_by_test = not lead["low"] <= 0 <= lead["high"]
+        reason = f", {_p_value(lead)}" if is_by_test else ""
+        return f"{distance}, not distinguishable{reason}"
+    return distance
+
+
 def rank_systems(rows: Iterable[Row]) -> list[Ranked]:
-    """Rank the systems of each corpus by F1 on its original test set, without baselines."""
+    """Rank the systems of each corpus by F1 on its original test set.
+
+    Baselines and models with mostly unread answers are left out. The mark of a system is that of
+    its own training.
+    """
+    rows = list(rows)
     pairs: dict[str, list[Row]] = {}
     for row in rows:
-        test_set = (row["protocol_first"], row["training_first"], row["testing_first"])
-        has_baseline = {row["extractor_first"], row["extractor_second"]} & BASELINES.keys()
-        if row["contrast"] == SYSTEMS and test_set == ("original", "nz", "nz") and not has_baseline:
+        if _is_pair_on_original(row) and row["outcome"] != UNREADABLE:
             pairs.setdefault(row["corpus"], []).append(row)
+    noised = {
+        row["corpus"] for row in rows if "noising" in (row["noise_first"], row["noise_second"])
+    }
     ranking = []
     for corpus, compared in pairs.items():
-        scores = {}
-        for row in compared:
-            scores[row["extractor_first"]] = row["first"]
-            scores[row["extractor_second"]] = row["second"]
+        scores: dict[str, float] = {}
+        marks: dict[str, str] = {}
+        # the pair with most seeds is read last: a pair of unequal seeds is about the shared ones
+        for row in sorted(compared, key=lambda row: row["seeds"]):
+            for side in ("first", "second"):
+                name = row[f"extractor_{side}"]
+                scores[name] = row[side]
+                marks[name] = _training_mark(row[f"mark_{side}"])
         best, *others = sorted(scores, key=lambda name: -scores[name])
-        leads = {name: _lead_of(compared, best, name) for name in others}
-        # a mark of a pair may come from either side: the best system is marked where all pairs are
-        unfinished = all(lead["mark"].strip(UNEQUAL) for lead in leads.values())
-        ranking.append(Ranked(corpus, best, None if unfinished else scores[best]))
+        leads: dict[str, Row | None] = {best: None}
+        leads |= {name: _lead_of(compared, best, name) for name in others}
         for name, lead in leads.items():
-            f1 = None if lead["mark"].strip(UNEQUAL) else scores[name]
-            ranking.append(Ranked(corpus, name, f1, lead))
+            f1 = None if marks[name] else scores[name]
+            ranking.append(Ranked(corpus, name, f1, lead, marks[name], corpus in noised))
     return ranking
+
+
+def _is_pair_on_original(row: Row) -> bool:
+    """Return whether a row compares two systems, no baseline, on an original test set."""
+    test_set = (row["protocol_first"], row["training_first"], row["testing_first"])
+    has_baseline = {row["extractor_first"], row["extractor_second"]} & BASELINES.keys()
+    return row["contrast"] == SYSTEMS and test_set == ("original", "nz", "nz") and not has_baseline
+
+
+def _training_mark(marks: str | None) -> str:
+    """Return the marks that say that a training had not converged, or that it is not known."""
+    return "".join(mark for mark in (UNFINISHED, UNSETTLED) if mark in (marks or ""))
+
+
+def _unread_systems(rows: Iterable[Row], corpus: str) -> list[str]:
+    """Return the systems that are not ranked because most of their answers are unread."""
+    names: dict[str, None] = {}
+    for row in rows:
+        if row["corpus"] != corpus or not _is_pair_on_original(row):
+            continue
+        for side in ("first", "second"):
+            if UNREAD in (row[f"mark_{side}"] or ""):
+                names[row[f"extractor_{side}"]] = None
+    return list(names)
 
 
 def _lead_of(pairs: Iterable[Row], best: str, other: str) -> Row:
@@ -335,39 +404,54 @@ def _swap_sides(row: Row) -> Row:
     return swapped
 
 
-def _ranking_headline(
-    ranked: Sequence[Ranked], name_corpus: bool, topics: _Topics
-) -> Headline | None:
-    """Rank the best system of a corpus against the next, None with a single system."""
+def _ranking_headline(ranked: Sequence[Ranked], where: str, topics: _Topics) -> Headline | None:
+    """Compare the best system of a corpus with all others.
+
+    It leads only if every difference is shown. Differences without a conclusion are added to the
+    topics.
+
+    Returns:
+        None if nothing is concluded, or there is a single system.
+    """
     if len(ranked) < 2:
         return None
-    leads = [entry.lead for entry in ranked if entry.lead is not None]
-    lead = leads[0]
-    names = [labels.extractor(entry.system) for entry in ranked]
-    where = f" on {labels.corpus(ranked[0].corpus)}" if name_corpus else ""
-    if lead["outcome"] in (SHOWN, AT_LEAST):
-        title = f"{names[0]} leads by {_points(lead)} points{where}"
-    elif lead["outcome"] == NOT_SHOWN:
-        ties = sum(other["outcome"] == NOT_SHOWN for other in leads)
-        others = names[1] if ties == 1 else f"{ties} others"
-        title = f"{names[0]} and {others} are not distinguishable{where}"
-    else:
-        topics.add(lead, f"ranking of {names[0]} and {names[1]}{where}")
+    best, *others = [labels.extractor(entry.system) for entry in ranked]
+    leads = {
+        name: entry.lead
+        for name, entry in zip(others, ranked[1:], strict=True)
+        if entry.lead is not None
+    }
+    tied = [name for name, lead in leads.items() if lead["outcome"] == NOT_SHOWN]
+    undecided: dict[str, list[str]] = {}
+    for name, lead in leads.items():
+        if lead["outcome"] not in (SHOWN, AT_LEAST, NOT_SHOWN):
+            undecided.setdefault(_reason_of(lead), []).append(name)
+    for reason, names in undecided.items():
+        topics.add(reason, f"ranking of {best} and {', '.join(names)}{where}")
+    if tied:
+        rival = tied[0]
+        together = rival if len(tied) == 1 else f"{len(tied)} others"
+        title = f"{best} and {together} are not distinguishable{where}"
+    elif undecided:
         return None
+    else:
+        rival = others[0]
+        title = f"{best} leads by {_points(leads[rival])} points{where}"
+    lead = leads[rival]
     levels = f"{100 * lead['second']:.1f} and {100 * lead['first']:.1f} %"
-    numbers = f"{names[0]} against {names[1]}: {_numbers(lead, levels)}"
+    numbers = f"{best} against {rival}: {_numbers(lead, levels)}"
+    if len(tied) > 1:
+        numbers += f"; not distinguishable from {', '.join(tied[1:])} either"
     return Headline(title, f"{numbers}.", "contrasts")
 
 
 def _systems_of(rows: Iterable[Row], ranking: Iterable[Ranked], corpus: str) -> list[str]:
-    """Return the systems of a corpus, the best first, without baselines."""
+    """Return the systems of a corpus without baselines: the best first, unread ones last."""
     ranked = [entry.system for entry in ranking if entry.corpus == corpus]
-    others = [
-        row["extractor_first"]
-        for row in rows
-        if row["corpus"] == corpus and row["contrast"] != SYSTEMS
-    ]
-    return [name for name in dict.fromkeys((*ranked, *others)) if name not in BASELINES]
+    others = [row for row in rows if row["corpus"] == corpus and row["contrast"] != SYSTEMS]
+    others.sort(key=lambda row: row["outcome"] == UNREADABLE)
+    names = dict.fromkeys((*ranked, *(row["extractor_first"] for row in others)))
+    return [name for name in names if name not in BASELINES]
 
 
 def _choose_contrast(
@@ -401,7 +485,7 @@ def _rank_of_conditions(row: Row) -> tuple[bool, bool]:
     return row["noise_first"] != "none", row["protocol_first"] != "original"
 
 
-def _contrast_headline(rows: Iterable[Row], template: Template, row: Row) -> Headline:
+def _contrast_headline(rows: Iterable[Row], template: Template, row: Row, where: str) -> Headline:
     if row["outcome"] == NOT_SHOWN:
         title = template.equal
     else:
@@ -410,7 +494,7 @@ def _contrast_headline(rows: Iterable[Row], template: Template, row: Row) -> Hea
     name = labels.extractor(system, row["noise_first"])
     if gate:
         name += f" behind {labels.extractor(gate)}"
-    numbers = f"{name}: {_numbers(row, _levels(row))}"
+    numbers = f"{name}{where}: {_numbers(row, _levels(row))}"
     lookup = _memorised(rows, row)
     if lookup is not None:
         numbers += f"; memorised triples {_levels(lookup)}"
@@ -441,16 +525,47 @@ def _numbers(row: Row, levels: str) -> str:
         parts = [f"{difference}, after twice the epochs {doubled} ({mark})"]
     else:
         parts = [levels, difference]
-    p_value = row["p_holm"] if _is_number(row["p_holm"]) else row["p"]
-    if _is_number(p_value):
-        corrected = " (Holm)" if _is_number(row["p_holm"]) else ""
-        shown = "< .001" if p_value < 0.001 else f"= {p_value:.3f}".replace("0.", ".", 1)
-        parts.append(f"p {shown}{corrected}")
-    parts.append(f"{row['cases']:,} sentences")
+    disagreement = _disagreement(row)
+    p_value = _p_value(row)
+    if disagreement or p_value:
+        parts.append(disagreement or p_value)
+    cases = "groups of sentences" if row["unit"] == SHARED_TRIPLE else "sentences"
+    parts.append(f"{row['cases']:,} {cases}")
     parts.append("1 seed" if row["seeds"] <= 1 else f"{row['seeds']} seeds")
     if UNEQUAL in row["mark"]:
         parts.append("trainings of unequal size")
     return ", ".join(parts)
+
+
+def _p_value(row: Row) -> str:
+    """Write the p-value that decides a contrast; empty without a test."""
+    p_value = _deciding_p(row)
+    if p_value is None:
+        return ""
+    corrected = " (Holm)" if _is_number(row["p_holm"]) else ""
+    shown = "< .001" if p_value < 0.001 else f"= {p_value:.3f}".replace("0.", ".", 1)
+    return f"p {shown}{corrected}"
+
+
+def _deciding_p(row: Row) -> float | None:
+    """Return the corrected p-value, or that of a baseline, which is not corrected."""
+    for name in ("p_holm", "p"):
+        if _is_number(row[name]):
+            return row[name]
+    return None
+
+
+def _disagreement(row: Row) -> str:
+    """Write what keeps a difference from being shown, where interval and test disagree."""
+    p_value = _deciding_p(row)
+    if row["outcome"] != NOT_SHOWN or p_value is None or not _is_number(row["low"]):
+        return ""
+    includes_zero = row["low"] <= 0 <= row["high"]
+    if includes_zero and p_value < ALPHA:
+        return "not shown: the interval includes 0"
+    if not includes_zero and p_value >= ALPHA:
+        return f"not shown: {_p_value(row)}"
+    return ""
 
 
 def _levels(row: Row) -> str:

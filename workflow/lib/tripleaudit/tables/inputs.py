@@ -21,8 +21,8 @@ from tripleaudit.scoring.difference import Difference, between, significant_winn
 from tripleaudit.scoring.matching import PRIMARY, check_matching
 from tripleaudit.scoring.metrics import in_stratum
 from tripleaudit.scoring.scores import Score, split_two_step, two_step_name
-from tripleaudit.scoring.units import sum_by_unit
-from tripleaudit.tables.cells import Cell, subject
+from tripleaudit.scoring.units import SENTENCE, sum_by_unit
+from tripleaudit.tables.cells import MIN_CASES, Cell, subject
 from tripleaudit.tables.system_notes import UNREAD, UNREAD_STATUSES, UnreadAnswers, name_in_paper
 from tripleaudit.tables.tidy import CELL_KEYS, RunKey, cell_frame, count_frame, run_of
 
@@ -380,6 +380,11 @@ class ScoreIndex:
         counts = self._first_counts(run)
         return counts.units(stratum) if counts else []
 
+    def unit(self, run: RunKey) -> str:
+        """Return the unit of resampling of a run, :data:`tripleaudit.scoring.units.UNITS`."""
+        counts = self._first_counts(run)
+        return counts.unit if counts else SENTENCE
+
     def _first_counts(self, run: RunKey) -> SentenceCounts | None:
         return next(iter(self.counts.get(run, {}).values()), None)
 
@@ -389,7 +394,7 @@ class ScoreIndex:
         Seeds are paired where both sides share them. So are sentences, where both sides read the
         same; where one test set is the other with zero-triple sentences added; and variants of a
         sentence with it. Other sentences, as those of two strata, are resampled each for
-        themselves.
+        themselves. Its units are those of the side that had fewer before pairing.
         """
         sides = [(run_of(of), of["matching"], of["stratum"]) for of in (first, second)]
         seeds = [set(self.counts.get(run, {})) for run, *_ in sides]
@@ -401,16 +406,18 @@ class ScoreIndex:
             return None
         ids = [self.ids(run, stratum) for run, _, stratum in sides]
         units = [self.units(run, stratum) for run, _, stratum in sides]
+        smaller = min(len(set(of_side)) for of_side in units)
         pair = _paired(counts, ids, units) if shared else None
         if pair is not None:
             counts, units = pair
-        return between(
+        difference = between(
             *counts,
             paired=pair is not None,
             shared=bool(shared),
-            same_models=bool(shared) and _model_behind(sides[0][0]) == _model_behind(sides[1][0]),
+            same_models=bool(shared) and model_behind(sides[0][0]) == model_behind(sides[1][0]),
             units=(units[0], units[1]),
         )
+        return replace(difference, units=min(smaller, difference.units))
 
     def winner(
         self, runs: Sequence[RunKey], metric: str, *, stratum: str = "all", matching: str
@@ -419,7 +426,7 @@ class ScoreIndex:
 
         Runs of different seeds have no winner: a mean over other seeds than the test's would be
         marked. Nor have runs of which a training was still rising, or may have been: their order
-        may change with more training.
+        may change with more training. Nor have runs on few cases.
         """
         known = [run for run in runs if self._values.get((run, stratum, matching, metric))]
         if len(known) < 2:
@@ -437,6 +444,8 @@ class ScoreIndex:
         if any(one is None for one in stacked):
             return None
         units = self.units(known[0], stratum)
+        if len(set(units)) < MIN_CASES:
+            return None
         best = significant_winner(stacked, metric=metric, shared=True, units=units)
         return None if best is None else known[best]
 
@@ -483,7 +492,7 @@ def _paired_variants(
     return None
 
 
-def _model_behind(run: RunKey) -> RunKey:
+def model_behind(run: RunKey) -> RunKey:
     """Return the training of a run; test sets without a training set belong to the original one."""
     trains = any(spec.train and spec.means(run.protocol) for spec in PROTOCOLS.values())
     return run._replace(testing="", protocol=run.protocol if trains else "original")

@@ -5,25 +5,26 @@ taken over these pairs: a sentence is drawn, or exchanged, with all its variants
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from tripleaudit.protocols.variants import variants_of
-from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import Interval
-from tripleaudit.scoring.difference import Difference
-from tripleaudit.scoring.significance import holm
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import GAPS, Cell, Table, of_frame, subject
+from tripleaudit.tables.cells import GAPS, Cell, Table, of_frame
+from tripleaudit.tables.contrasts import SIDE_KEYS, contrasts
 from tripleaudit.tables.grid import extracts, row_notes
-from tripleaudit.tables.inputs import UNEQUAL, TableInputs
+from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import TableSpec
-from tripleaudit.tables.tidy import RunKey
+from tripleaudit.tables.tidy import RunKey, run_of
 
+CONTRAST = "original to augmented"
 REARRANGED = "rearranged"
 DIFFERENCE = "Difference"
 NOTES = (
     "Difference: original minus augmented in percentage points, with the 95 % bootstrap interval over "
     "original test sentences, each drawn with all its variants. p: of the paired randomisation test, "
-    "Holm-corrected over the systems; baselines are not tested.",
+    "Holm-corrected over the systems of a corpus, with and without Entity Noising, as in the table of "
+    "contrasts; baselines are not tested.",
     "A system that has memorised the triples of the benchmark, from its training set or from pretraining, "
     "loses where names are replaced; so does one that finds the new sentences stranger. The difference alone "
     "does not distinguish the two (docs/explanation/methods.md): compare it with the memorising baseline, "
@@ -35,45 +36,18 @@ REARRANGED_NOTE = (
 )
 
 
-def pairs(inputs: TableInputs) -> dict[RunKey, Difference]:
-    """Return the difference of F1, augmented minus original, of each run on the original test set.
-
-    A sentence counts as often as it has variants; a sentence without a variant is left out.
-
-    Raises:
-        UserError: an augmented sentence is of no test sentence.
-    """
-    scores = inputs.scores
-    differences = {}
-    for run in scores.runs:
-        is_original = run[1:4] == ("original", "nz", "nz") and run.noise == "none"
-        if not is_original or not extracts(run.extractor) or run.extractor in scores.partial:
-            continue
-        augmented = _augmented(run)
-        sides = [subject(side._asdict(), "all", inputs.matching) for side in (run, augmented)]
-        difference = scores.between(*sides)
-        if difference is None:
-            continue
-        # refuses augmented sentences that are of no test sentence
-        variants_of(scores.ids(run), scores.ids(augmented), run.corpus)
-        if difference.paired:
-            differences[run] = difference
-    return differences
-
-
 def contamination(study: TableInputs) -> Table:
-    """Build from per-sentence counts on the original and the augmented test set."""
+    """Build from the contrast of the original and the augmented test set."""
     import pandas as pd
 
-    differences = pairs(study)
-    order = labels.ordered({run.extractor for run in differences}, labels.rte_order())
-    runs = sorted(differences, key=lambda run: (run.corpus, order.index(run.extractor)))
-    p_values = corrected_p_values(differences)
+    losses = losses_of(study)
+    order = labels.ordered({run.extractor for run in losses}, labels.rte_order())
+    runs = sorted(losses, key=lambda run: (run.corpus, order.index(run.extractor)))
     rearranged = {run: _rearranged(study, run) for run in runs}
     has_rearranged = any(rearranged.values())
     rows = []
     for run in runs:
-        row = difference_cells(study, run, differences[run], p_values.get(run))
+        row = loss_cells(study, run, losses[run])
         rows.append(row | {"Rearranged": rearranged[run] or Cell()})
     columns = ["Original", "Augmented", DIFFERENCE, "p"]
     if has_rearranged:
@@ -98,41 +72,49 @@ def contamination(study: TableInputs) -> Table:
     return of_frame(frame, caption, notes)
 
 
-def corrected_p_values(differences: Mapping[RunKey, Difference]) -> dict[RunKey, float]:
-    """Return Holm-corrected p-values of the systems; baselines are not tested."""
-    systems = [run for run in differences if run.extractor not in BASELINES]
-    corrected = holm([differences[run].p or 0.0 for run in systems])
-    return dict(zip(systems, corrected, strict=True))
+def losses_of(study: TableInputs) -> dict[RunKey, dict[str, Any]]:
+    """Return the contrast with the augmented test set of each run on the original one.
+
+    A sentence counts as often as it has variants; a sentence without a variant is left out.
+
+    Raises:
+        UserError: an augmented sentence is of no test sentence.
+    """
+    scores = study.scores
+    losses = {}
+    for row in contrasts(scores, study.matching, names=[CONTRAST]).to_dict("records"):
+        keys = {key: row[f"{key}_first"] for key in SIDE_KEYS}
+        run = run_of({"corpus": row["corpus"], **keys})
+        if run.noise != "none" or not extracts(run.extractor) or run.extractor in scores.partial:
+            continue
+        # refuses augmented sentences that are of no test sentence
+        variants_of(scores.ids(run), scores.ids(_augmented(run)), run.corpus)
+        if row["paired"]:
+            losses[run] = row
+    return losses
 
 
-def difference_cells(
-    study: TableInputs, run: RunKey, difference: Difference, p_value: float | None
-) -> dict[str, Cell]:
-    """Return F1 on both test sets and their difference, by column.
+def loss_cells(study: TableInputs, run: RunKey, row: Mapping[str, Any]) -> dict[str, Cell]:
+    """Return F1 on both test sets, their difference and its p-value, by column.
 
     Args:
         study: of the table.
         run: on the original test set.
-        difference: augmented minus original.
-        p_value: corrected; None for a baseline.
+        row: of the frame of contrasts.
     """
     original, augmented = (
         study.scores.cell(side, "f1", matching=study.matching) for side in (run, _augmented(run))
     )
-    # one training on two test sets: its budget is the same
-    mark = "".join(dict.fromkeys((original.mark + augmented.mark).replace(UNEQUAL, "")))
-    bounds = (difference.bounds or {}).get("f1")
     interval = None
-    if bounds is not None:
-        interval = Interval(-bounds.high + 0.0, -bounds.low + 0.0)  # no -0.0
+    if row["low"] is not None and row["low"] == row["low"]:
+        interval = Interval(-row["high"] + 0.0, -row["low"] + 0.0)  # no -0.0
+    mark = row["mark"]
     loss = Cell.mean(
-        [-difference.change() + 0.0],
-        interval,
-        mark=mark,
-        cases=_with_variants(study, run),
-        of=original.of,
+        [-row["difference"] + 0.0], interval, mark=mark, cases=row["cases"], of=original.of
     )
-    p_cell = Cell() if p_value is None else Cell(p_value, 4, mark=mark, of=original.of)
+    p_value = row["p_holm"]
+    is_tested = p_value is not None and p_value == p_value
+    p_cell = Cell(p_value, 4, mark=mark, of=original.of) if is_tested else Cell()
     return {"Original": original, "Augmented": augmented, DIFFERENCE: loss, "p": p_cell}
 
 

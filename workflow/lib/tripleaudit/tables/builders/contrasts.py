@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any, Final
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, MIN_CASES, Cell, Table, of_frame, subject
-from tripleaudit.tables.contrasts import AT_LEAST, FEW, OPEN, SIDE_KEYS, SYSTEMS, contrasts
+from tripleaudit.tables.contrasts import (
+    AT_LEAST,
+    FEW,
+    OPEN,
+    SIDE_KEYS,
+    SYSTEMS,
+    UNREADABLE,
+    contrasts,
+)
 from tripleaudit.tables.frames import doubled_index
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import TableSpec
@@ -17,7 +25,7 @@ if TYPE_CHECKING:
 
 OUTCOMES_NOTE = (
     "Outcome: shown where the 95 % interval leaves 0 out and p is below 0.05; "
-    f"{FEW}: fewer than {MIN_CASES} on one side; "
+    f"{FEW}: fewer than {MIN_CASES} on one side; {UNREADABLE}: most answers of a model (\u00b6); "
     f"{OPEN}: a training was still rising (\u2020) or may have been (\u00a7); "
     f"{AT_LEAST}: it was, and twice the epochs show a difference of the same sign."
 )
@@ -25,11 +33,12 @@ OUTCOMES_NOTE = (
 
 DIFFERENCE_NOTE: Final = (
     "Difference: with its 95 % interval over test sentences and, with several seeds, runs. Sentences are "
-    "paired where both sides read the same ones. p: of the paired randomisation test, Holm-corrected over the "
-    "systems of a contrast, or over the pairs of a test set; baselines are not counted."
+    "paired where both sides read the same ones. p: of the paired randomisation test, Holm-corrected over all "
+    "systems of a contrast and corpus, or over all pairs of a test set; baselines are not counted. Cases: sentences "
+    "of the smaller side, those with variants once; or groups of sentences that share triples."
 )
 VARIANTS_NOTE: Final = (
-    "Sentences with variants count once for each variant in \u201coriginal to augmented\u201d."
+    "F1 of \u201coriginal to augmented\u201d counts a sentence once for each variant."
 )
 DOUBLED_NOTE: Final = "Doubled: the difference after twice the epochs, with the first seed."
 OTHER_PAIRS_NOTE: Final = (
@@ -53,7 +62,7 @@ def contrast_table(study: TableInputs) -> Table:
             "First": [_side_cell(row, "first", study.digits(1)) for row in rows],
             "Second": [_side_cell(row, "second", study.digits(1)) for row in rows],
             "Difference": [_difference_cell(row, study.digits(1)) for row in rows],
-            "p": [Cell(_number(p_value), 4) for p_value in found["p_holm"].fillna(found["p"])],
+            "p": [_p_cell(row) for row in rows],
             "Cases": [Cell(cases, 0) for cases in found["cases"]],
             "Doubled": [_doubled_cell(row, study.digits(1)) for row in rows],
             "Outcome": found["outcome"].tolist(),
@@ -91,6 +100,14 @@ def _side_cell(row: dict[str, Any], side: str, digits: int) -> Cell:
 def _subject(row: dict[str, Any], side: str) -> dict[str, str]:
     keys = {key: row[f"{key}_{side}"] for key in SIDE_KEYS if key != "stratum"}
     return subject({"corpus": row["corpus"], **keys}, row[f"stratum_{side}"], row["matching"], "f1")
+
+
+def _p_cell(row: dict[str, Any]) -> Cell:
+    """Return the p-value that decides a contrast; baselines have no corrected one."""
+    corrected = _number(row["p_holm"])
+    if corrected is not None or row["outcome"] == UNREADABLE:
+        return Cell(corrected, 4)
+    return Cell(_number(row["p"]), 4)
 
 
 def _difference_cell(row: dict[str, Any], digits: int) -> Cell:

@@ -9,6 +9,7 @@ from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.grid import (
     FRACTION,
     LAST_WORDS_ONLY,
+    PARTIAL,
     Keys,
     concat_columns,
     extracts,
@@ -27,7 +28,6 @@ from tripleaudit.tables.tidy import RunKey, run_of
 
 READS = ("data/reported/zero_cardinality.csv",)
 
-PARTIAL = "partial-last"
 PARTIAL_EXTRACTOR = "pfn"
 PARTIAL_NOTE = (
     "PFN*: partial matching, as the paper scores it: entities are compared by their last word. It is not compared with "
@@ -46,7 +46,7 @@ DROP = "Drop (points)"
 
 
 def rows_of(
-    study: TableInputs, extractors: Sequence[str], base: RunKey, group: str
+    study: TableInputs, extractors: Sequence[str], base: RunKey, group: str, contest: str = ""
 ) -> list[dict[str, str]]:
     """Return one row for each extractor, and ``PFN*`` under partial matching.
 
@@ -58,16 +58,17 @@ def rows_of(
         extractors: names in the order of the rows.
         base: run of which the extractor is replaced.
         group: heading of the rows.
+        contest: of the rows that compete; by default the group.
     """
     rows = []
     has_own_star = LAST_WORDS_ONLY in extractors
     for extractor in extractors:
         label, run = labels.extractor(extractor), base._replace(extractor=extractor)
-        partial = make_row(label, run, PARTIAL, group, contest=f"{group} partial")
+        partial = make_row(label, run, PARTIAL, group, contest=f"{contest or group} partial")
         if extractor == LAST_WORDS_ONLY:
             rows.append(partial)
             continue
-        rows.append(make_row(label, run, study.matching, group))
+        rows.append(make_row(label, run, study.matching, group, contest))
         if extractor == PARTIAL_EXTRACTOR and study.matching == PRIMARY and not has_own_star:
             rows.append({**partial, "row": f"{label}*"})
     return rows
@@ -138,9 +139,11 @@ def _rows(study: TableInputs) -> list[dict[str, str]]:
         untrained = [name for name in names if name in study.untrained]
         for training, setting in labels.SETTINGS.items():
             base = RunKey(corpus, "original", training, "", "")
-            rows += rows_of(study, trained, base, f"{labels.corpus(corpus)}, trained {setting}")
+            group = f"{labels.corpus(corpus)}, trained {setting}"
+            rows += rows_of(study, trained, base, group, f"{corpus} {training}")
         base = RunKey(corpus, "original", "nz", "", "")
-        rows += rows_of(study, untrained, base, f"{labels.corpus(corpus)}, not trained")
+        group = f"{labels.corpus(corpus)}, not trained"
+        rows += rows_of(study, untrained, base, group, f"{corpus} nz")
     return rows
 
 
