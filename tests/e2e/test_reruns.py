@@ -205,6 +205,14 @@ def test_an_edit_starts_the_jobs_that_depend_on_it_and_a_reason_names_it(finishe
 ENDPOINT = {"base_url": "http://127.0.0.1:9/v1", "prices": {"input": 1, "output": 2}}
 CHANGES = {
     "checkpoints": ({"training": {"save_minutes": 1, "save_every": 7}}, NOTHING),
+    "a tracker": ({"training": {"report_to": "trackio"}}, NOTHING),
+    "time-outs": (
+        {
+            "generative": {"endpoints": {"fake": {"timeout": 7}}},
+            "systems": {"program": {"timeout": 7}},
+        },
+        NOTHING,
+    ),
     "prediction": ({"prediction": {"batch_size": 3}}, NOTHING),
     "prices, addresses": ({"generative": {"endpoints": {"fake": ENDPOINT}}}, NOTHING),
     "a table's caption": ({"tables": {"training-time": {"caption": "Other words."}}}, {"tables"}),

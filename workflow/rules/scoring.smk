@@ -1,5 +1,10 @@
-# From predictions to one tidy scores file. Rows and their files are in study/runs.py; functions that
-# several rules take their inputs and parameters from are in common.smk.
+# Rules from predictions to one file with all scores of a study (scores.csv), and to data frames.
+#
+# A run (wildcard `run`, class TrainingRun in study/runs.py) is one training, and `classifier_run` that of a
+# classifier. A row is a run on one test set and has one line of scores: `row` is the run's path and the name of
+# the test set. PATHS are in study/paths.py. scored_inputs, scored_keys, scored_options and as_options are in
+# common.smk. The params `code` are in no command: Snakemake reruns a job when the code behind it has changed.
+# Commands write the provenance of a result next to it (core/provenance.py).
 RESAMPLING = ["--replicates", config["scoring"]["bootstrap"], "--seed", config["scoring"]["seed"]]
 UNIT = ["--unit", config["scoring"]["unit"]]
 GATE = ["--threshold", config["scoring"]["gate"]] if "gate" in config["scoring"] else []
@@ -18,6 +23,7 @@ rule score:
     benchmark:
         "<benchmarks>/score/{row}.jsonl"
     wildcard_constraints:
+        # The test set `classification` belongs to score_classifier. The dot begins the rest of a file name.
         row=r".+/(?!classification\.)[^/]+",
     conda:
         "../../envs/light.yaml"
@@ -76,7 +82,7 @@ rule predict_baseline:
     benchmark:
         "<benchmarks>/predict_baseline/{corpus}/{trainset}/{extractor}/{testset}.jsonl"
     wildcard_constraints:
-        extractor="|".join(STUDY.typed.baselines) or "none",
+        extractor="|".join(STUDY.typed.baselines) or "none",  # no baseline has the name none
     conda:
         "../../envs/light.yaml"
     resources:
@@ -97,7 +103,7 @@ rule merge_scores:
         scores=PATHS.merged_scores,
         provenance=PATHS.merged_provenance,
     log:
-        "<logs>/merge_scores/{part}log",
+        "<logs>/merge_scores/{part}log",  # such as merge_scores/gre/log
     benchmark:
         "<benchmarks>/merge_scores/{part}jsonl"
     wildcard_constraints:
@@ -126,7 +132,7 @@ rule frames:
         "<benchmarks>/frames.jsonl"
     localrule: True
     conda:
-        "../../envs/torch.yaml"
+        "../../envs/torch.yaml"  # pairs of systems are compared by PyTorch
     params:
         code=jobs.command_code("study-frames"),
         files=as_options,

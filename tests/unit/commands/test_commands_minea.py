@@ -8,8 +8,8 @@ from support.fake_endpoint import FakeEndpoint
 from support.needle_model import NeedleModel, make_document, make_needles
 from tripleaudit.cli import main
 from tripleaudit.commands.minea import as_object
-from tripleaudit.core.fields import write_rows
 from tripleaudit.core.files import write_jsonl
+from tripleaudit.core.rows import write_rows
 from tripleaudit.scoring.scores import Score, keys_of
 
 

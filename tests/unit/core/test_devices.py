@@ -27,7 +27,7 @@ def machine(tmp_path, monkeypatch):
     """A machine with two GPUs, no scheduler, and locks of its own; returns what makes it list
     other devices.
     """
-    for name in (*devices.GIVEN, *devices.JOBS):
+    for name in (*devices.DEVICE_VARIABLES, *devices.JOB_VARIABLES):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TRIPLEAUDIT_LOCKS", str(tmp_path))
     programs = tmp_path / "bin"

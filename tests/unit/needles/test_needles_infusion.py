@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tripleaudit.core.errors import UserError
-from tripleaudit.core.fields import row_of
+from tripleaudit.core.rows import row_of
 from tripleaudit.llm.units import is_prose, paragraphs
 from tripleaudit.needles.haystack import Document
 from tripleaudit.needles.infusion import Infusion, infuse, needed

@@ -9,7 +9,7 @@ from support.fake_endpoint import asking
 from support.needle_model import NeedleModel, make_document, make_needles
 from support.scored import told
 from tripleaudit.core.errors import UserError
-from tripleaudit.core.fields import write_rows
+from tripleaudit.core.rows import write_rows
 from tripleaudit.llm.conversation import TokenCounter
 from tripleaudit.llm.endpoint import Prices
 from tripleaudit.llm.units import text_of

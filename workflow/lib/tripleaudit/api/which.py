@@ -10,7 +10,7 @@ import numpy as np
 
 from tripleaudit.api.results import Result, Scores
 from tripleaudit.core.errors import UserError
-from tripleaudit.core.fields import mistakes
+from tripleaudit.core.mistakes import mistakes
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.readers.given import given

@@ -68,7 +68,7 @@ def _table(title: str, rows: list[str]) -> Iterator[str]:
 
 def _rows(part: dict[str, Any], root: dict[str, Any], prefix: str) -> Iterator[str]:
     """Yield a row of the table for each key of a part of the schema, and for the keys below it."""
-    from tripleaudit.core.fields import resolved
+    from tripleaudit.core.mistakes import resolved
 
     required = part.get("required", ())
     for key, value in _entries(part):

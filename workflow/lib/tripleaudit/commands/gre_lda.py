@@ -1,4 +1,9 @@
-"""``tripleaudit gre-lda``: train the topic model of the topical similarity score."""
+"""``tripleaudit gre-lda``: train the topic model of the topical similarity score.
+
+The topical similarity is one of the five GREScores (scores of generative relation extraction),
+which ``tripleaudit gre-score --lda`` computes. The workflow trains a model for each data set with
+the key ``topics``.
+"""
 
 import argparse
 
@@ -26,21 +31,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=NUMBER,
         default=2000,
         metavar="N",
-        help="documents between two updates of the topics (default: 2000, as published)",
+        help="texts between two updates of the topics (default: 2000, as published)",
     )
     parser.add_argument(
         "--evaluated",
         nargs="*",
         metavar="FILE",
         default=[],
-        help="texts that will be scored; training texts among them are moved together, and no text is added",
+        help="texts that will be scored, to put those among the training texts at one place (--evaluated-after); "
+        "needed only to reproduce published scores, which depend on the order of the training texts",
     )
     parser.add_argument(
         "--evaluated-after",
         type=SHARE,
         default=0.0,
         metavar="SHARE",
-        help="with --evaluated: the share of the other training texts that come first (default: 0)",
+        help="with --evaluated: the share of the other training texts that precede these (default: 0, none)",
     )
     parser.add_argument("--out", required=True, metavar="DIR", help="folder of the model")
     add_force(parser)
@@ -55,12 +61,8 @@ def run(args: argparse.Namespace) -> int:
     check_folder(args.out, args.force, own=("lda.json",))
     texts = [text for path in args.text for text in read_texts(path)]
     if args.evaluated:
-        # the order of the training texts affects the scores of those in the first update
-        texts = arranged(
-            texts,
-            [text for path in args.evaluated for text in read_texts(path)],
-            args.evaluated_after,
-        )
+        evaluated = [text for path in args.evaluated for text in read_texts(path)]
+        texts = arranged(texts, evaluated, args.evaluated_after)
     train_topics(texts, args.topics, args.seed, args.chunk_size).save(args.out)
     print(f"{args.out}: {args.topics} topics from {len(texts)} texts")
     return 0

@@ -1,4 +1,11 @@
-"""``tripleaudit minea``: MINEA of a model on a user's own documents, with a cost estimate first."""
+"""``tripleaudit minea``: test a language model on your own documents by inserted entities.
+
+MINEA (multiple infused needle extraction accuracy) inserts entities, the needles, into documents
+and counts how many of them a language model extracts. The command prints an estimate of the
+requests and their cost, asks for confirmation, then inserts (:mod:`tripleaudit.needles.making`),
+extracts (:mod:`tripleaudit.needles.extracting`), scores, and prints the tables of
+:mod:`tripleaudit.tables`. Studies do the same in steps, by the rules of ``needles.smk``.
+"""
 
 import argparse
 
@@ -6,8 +13,6 @@ from tripleaudit.commands.gre_score import add_querying, endpoint_of
 from tripleaudit.core.arguments import NUMBER, POSITIVE, add_force, add_settings, check_folder
 
 HELP = "measure entity extraction on your own documents by inserted entities, the needles (MINEA)"
-
-
 SETTINGS = {
     "schema": "schema",
     "types": "types",
@@ -22,7 +27,11 @@ SETTINGS = {
     "untouched": "no-untouched",
     "seed": "seed",
 }
-"""Key of a plan -> option."""
+"""Field of :class:`~tripleaudit.needles.plan.Plan` -> option, without dashes.
+
+``no-judge`` and ``no-untouched`` switch off fields that are on by default
+(:func:`tripleaudit.core.arguments.add_settings`).
+"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -110,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
             level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S"
         )
         with client.stage("querying", sum(stage.total for stage in stages.values()), at_most=True):
-            _work(args, plan, documents, client, counter)
+            _measure(args, plan, documents, client, counter)
         print(_summary(client), file=sys.stderr)
     return 0
 
@@ -144,20 +153,20 @@ def _estimate_text(stages, priced: bool) -> str:
 
 
 def _summary(client) -> str:
-    """Say what this run sent and what its result rests on."""
-    now, all_ = client.totals, client.bill()
-    lines = [f"Sent {now.sent:,} requests, {now.cached:,} answers were stored."]
+    """Return the requests and the cost of this run, and of all answers of its result."""
+    this_run = client.totals
+    result = client.bill()  # includes answers that were stored before
+    lines = [f"Sent {this_run.sent:,} requests, {this_run.cached:,} answers were stored."]
     if client.endpoint.prices:
-        lost = (
-            f", at most {all_['lost']:.4f} more for attempts without an answer"
-            if all_["lost"]
-            else ""
-        )
-        lines.append(f"Cost {now.cost:.4f} now, {all_['cost']:.4f} in all for this result{lost}.")
-    thought = f" ({all_['reasoning_tokens']:,} of them thought)" if all_["reasoning_tokens"] else ""
-    lines.append(
-        f"Tokens in all: {all_['prompt_tokens']:,} in, {all_['completion_tokens']:,} out{thought}."
-    )
+        cost = f"Cost {this_run.cost:.4f} now, {result['cost']:.4f} in all for this result"
+        if result["lost"]:
+            cost += f", at most {result['lost']:.4f} more for attempts without an answer"
+        lines.append(f"{cost}.")
+    tokens_in, tokens_out = result["prompt_tokens"], result["completion_tokens"]
+    tokens = f"Tokens in all: {tokens_in:,} in, {tokens_out:,} out"
+    if result["reasoning_tokens"]:
+        tokens += f" ({result['reasoning_tokens']:,} of them thought)"
+    lines.append(f"{tokens}.")
     return "\n".join(lines)
 
 
@@ -170,7 +179,8 @@ def _confirmed() -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
+def _measure(args: argparse.Namespace, plan, documents, client, counter) -> None:
+    """Insert the needles, extract entities, score them, and print tables or JSON."""
     import json
     import sys
     import tempfile
@@ -186,16 +196,15 @@ def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
     from tripleaudit.tables.loading import load_inputs
     from tripleaudit.tables.render import to_markdown, write_table
 
-    corpus = build_corpus(
-        documents, plan, client if args.needle_source == "model" else None, args.model
-    )
+    generator = client if args.needle_source == "model" else None
+    corpus = build_corpus(documents, plan, generator, args.model)
     result = extract_corpus(corpus, plan, client, args.model, counter)
     with tempfile.TemporaryDirectory() as temporary:
         out = Path(args.out or temporary)
         corpus.save(out / "corpus")
         folder = out / "model"
         result.save(folder)
-        rate_matches(folder, plan.thresholds)
+        rate_matches(folder, plan.thresholds)  # adds the criteria to the saved result
         keys = {"study": "own", "corpus": "documents", "extractor": args.model}
         scores = score_result(corpus, Result.load(folder), plan, keys)
         write_scores(out / "scores.csv", scores)
@@ -225,6 +234,13 @@ def as_object(scores, corpus_report: dict, report: dict) -> dict:
 
     ``minea`` and ``types.<type>`` have ``minea``, ``low``, ``high``, ``needles`` and ``criteria``;
     ``iterations`` and ``parts`` are lists in order.
+
+    Args:
+        scores: rows of :mod:`tripleaudit.needles.score_rows`, which names their protocols
+            (``needles``, ``iterations``, ...) and strata (``all``, a type, ``group:NAME``, a
+            number).
+        corpus_report: the report on the documents with needles.
+        report: the report on the extraction.
     """
     result: dict = {
         "minea": {},

@@ -1,4 +1,11 @@
-"""``tripleaudit needles discover``: choose Schema.org types for documents."""
+"""``tripleaudit needles discover``: choose the Schema.org types whose entities become needles.
+
+MINEA (:mod:`tripleaudit.commands.minea`) inserts entities, the needles, into documents and counts
+how many of them a language model extracts. A schema lists the types of these entities. This command
+asks a language model which types occur in the documents, and writes them as a schema. The workflow
+runs it for studies with ``needles/discover``; to choose types for a command of your own, run it
+first and give its file to ``tripleaudit minea --schema``.
+"""
 
 import argparse
 
@@ -25,10 +32,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--max-tokens", type=NUMBER, default=1000, metavar="N", help="of the answer (default: 1000)"
     )
     discover.add_argument(
-        "--section", default="{}", metavar="JSON|FILE", help="section 'generative', or a study file"
+        "--section",
+        default="{}",
+        metavar="JSON|FILE",
+        help="where the endpoints are defined: the section 'generative' of a study, or the study's file",
     )
     discover.add_argument(
-        "--budget-of", default="study", metavar="STUDY", help="whose budget is used"
+        "--budget-of",
+        default="study",
+        metavar="STUDY",
+        help="name of the study whose budget pays the requests, with --section JSON",
     )
     discover.add_argument(
         "--endpoint", required=True, metavar="NAME", help="an endpoint of the section"
@@ -59,10 +72,17 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.needles.schema import load_schema, shipped_schemas
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    documents, section = read_documents(args.documents), read_section(args.section, args.budget_of)
-    with Access(
-        *section, args.endpoint, args.gguf, args.threads, args.server_log
-    ).client() as client:
+    documents = read_documents(args.documents)
+    section, study = read_section(args.section, args.budget_of)
+    access = Access(
+        section=section,
+        study=study,
+        endpoint=args.endpoint,
+        gguf=args.gguf,
+        threads=args.threads,
+        server_log=args.server_log,
+    )
+    with access.client() as client:
         talks = {document.id: discover_types(document, args.max_tokens) for document in documents}
         rows = joined_types(client.drive(talks).values())
     for row in rows:
@@ -72,10 +92,8 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(
             "schema discovery: the answers name no type that is relevant enough; lower --threshold"
         )
-    known = {
-        name: kind
-        for path in shipped_schemas().values()
-        for name, kind in load_schema(path).types.items()
-    }
-    write_json(args.out, discovered_schema(types, known))
+    known_types = {}
+    for path in shipped_schemas().values():
+        known_types.update(load_schema(path).types)
+    write_json(args.out, discovered_schema(types, known_types))
     return 0

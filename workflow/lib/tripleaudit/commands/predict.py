@@ -1,4 +1,7 @@
-"""``tripleaudit predict``: the triples of one or several test sets, by a trained model."""
+"""``tripleaudit predict``: predict the triples of test sets with a trained model.
+
+Called by users and by the rules ``predict`` and ``predict_with_augmented`` of ``training.smk``.
+"""
 
 import argparse
 from pathlib import Path
@@ -33,7 +36,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--schema-of-test",
         action="store_true",
-        help="ask for the relations of the test sets' triples, and no others: only of an extractor that reads names",
+        help="ask for the relations of the test sets' triples and no others (only for extractors that read the "
+        "names of relations, such as unirel)",
     )
     parser.add_argument(
         "--batch-size", type=NUMBER, default=32, help="sentences at a time (default: 32)"
@@ -67,8 +71,7 @@ def _predict(args: argparse.Namespace) -> int:
     from tripleaudit.extractors.registry import load_extractor, saved_extractor_name
 
     choose_late()
-
-    saved_extractor_name(args.model)
+    saved_extractor_name(args.model)  # refuses a folder that is no model before the slow import
 
     from tripleaudit.training.predict import predict_files
     from tripleaudit.training.session import set_up, taken
@@ -76,8 +79,9 @@ def _predict(args: argparse.Namespace) -> int:
     set_up(args.threads)
     model = load_extractor(args.model)
     with taken(policy(args.gpu, args.gpus)) as device:
-        size = None if on_device(device) else args.batch_size
-        with memory.out_of_memory_advice("prediction", "prediction/batch_size", size):
+        # on a GPU, prediction halves batches until they fit
+        limiting_size = None if on_device(device) else args.batch_size
+        with memory.out_of_memory_advice("prediction", "prediction/batch_size", limiting_size):
             model.to(device)
             files = list(zip(args.data, args.out, strict=True))
             predict_files(model, args.model, files, args.batch_size, args.schema_of_test)

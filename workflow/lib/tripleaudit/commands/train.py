@@ -1,4 +1,9 @@
-"""``tripleaudit train``: train one extractor or classifier and save it."""
+"""``tripleaudit train``: train one extractor or classifier and save it.
+
+Called by users and by the rules of ``training.smk``. Settings are described by
+:class:`tripleaudit.training.settings.TrainingSettings`; the training itself is
+:func:`tripleaudit.training.run.train_to`.
+"""
 
 import argparse
 import functools
@@ -9,9 +14,10 @@ from tripleaudit.core.arguments import SEED, Whole, add_force, add_gpus, check_f
 
 HELP = "train an extractor on a corpus"
 TRAINED_FILES = ("provenance.json", "checkpoints", ".lock", "tokenizer.json")
-"""Files of an earlier training: a folder that has one of them may be written to again.
+"""Files that mark a folder as that of an earlier training, which may be written to again.
 
-A workflow that trains again removes all declared outputs, but not the tokenizer.
+The tokenizer is one of them because it is all that Snakemake leaves behind: it removes the declared
+outputs before a training is repeated.
 """
 
 
@@ -57,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from tripleaudit.core.fields import row_of
+    from tripleaudit.core.rows import row_of
     from tripleaudit.corpora.store import load_sentences, load_set
     from tripleaudit.training.settings import TrainingSettings
 
@@ -66,11 +72,8 @@ def run(args: argparse.Namespace) -> int:
         values.update(json_given("--settings", text))
     settings = row_of(values, TrainingSettings, "training")
     check_folder(args.out, args.force, own=TRAINED_FILES)
-    files = {"train": args.train, "valid": args.valid}
-    sentences = {
-        role: load_sentences(path) if role == "valid" else load_set(path)
-        for role, path in files.items()
-    }
+    train = load_set(args.train)
+    valid = load_sentences(args.valid)  # may be empty: then nothing is evaluated
 
     from tripleaudit.core.devices import choose_late, policy
     from tripleaudit.extractors.registry import resolve
@@ -79,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.training.session import set_up, taken
 
     choose_late()
-    resolve(args.extractor)
+    resolve(args.extractor)  # refuses an unknown name before the slow import
     matching = check_matching(settings.matching)
     set_up(args.threads)
 
@@ -92,13 +95,13 @@ def run(args: argparse.Namespace) -> int:
     result = train_to(
         args.out,
         name=args.extractor,
-        train=sentences["train"],
-        valid=sentences["valid"],
+        train=train,
+        valid=valid,
         encoder=args.encoder,
         settings=settings,
         seed=args.seed,
         score=score,
-        inputs=files,
+        inputs={"train": args.train, "valid": args.valid},
         on=functools.partial(taken, policy(args.gpu, args.gpus)),
     )
     best = result.best_f1

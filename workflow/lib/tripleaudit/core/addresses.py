@@ -1,4 +1,11 @@
-"""Addresses (URLs) without the secrets that they may hold."""
+"""Secrets in addresses (URLs), headers and log records.
+
+* :func:`clean_addresses`, :func:`clean_values` and :func:`clean_log_records` remove every login and
+  every query from addresses before these are stored or printed, whatever they contain.
+* :func:`holds_secrets`, :func:`is_secret_name` and :func:`is_literal_secret` decide whether a
+  configuration holds a secret itself, which checks refuse. Only these depend on ``SECRET_WORDS``
+  and ``PUBLIC_HEADERS``.
+"""
 
 import logging
 import re
@@ -6,26 +13,56 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 SECRET_WORDS = (
-    *("key", "token", "secret", "sig", "pass", "pwd", "credential", "auth"),
-    *("cookie", "session", "bearer", "jwt"),
+    "key",
+    "token",
+    "secret",
+    "sig",
+    "pass",
+    "pwd",
+    "credential",
+    "auth",
+    "cookie",
+    "session",
+    "bearer",
+    "jwt",
 )
 """Words in the names of parameters of a query whose values are secrets."""
 PUBLIC_HEADERS = {
-    *("accept", "accept-encoding", "accept-language", "content-type", "user-agent"),
-    *("referer", "http-referer", "x-title"),
-    *("openai-organization", "openai-project", "openai-beta", "anthropic-version"),
-    *("anthropic-beta", "x-goog-user-project"),
+    "accept",
+    "accept-encoding",
+    "accept-language",
+    "content-type",
+    "user-agent",
+    "referer",
+    "http-referer",
+    "x-title",
+    "openai-organization",
+    "openai-project",
+    "openai-beta",
+    "anthropic-version",
+    "anthropic-beta",
+    "x-goog-user-project",
 }
 """Headers, in small letters, whose values may be written in a study."""
 SECRET_SCHEMES = ("basic ", "bearer ", "digest ", "negotiate ")
 """Beginnings of the values of headers, in small letters, that are secrets under any name."""
 FROM_ENVIRONMENT = "env:"
+"""Beginning of the value of a header that names an environment variable."""
 _ADDRESS = re.compile(
-    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://|\b(?:https?|ftp|gs|s3):/)"  # paths lose a slash
-    r"(?P<login>[^\s/?#'\"<>]*@"
-    r"|[^\s/?#'\"<>:\[]+:(?!\d*(?:[/?#'\"<>\s]|$))\S*@)?"  # a password with slashes or quotes
-    r"(?P<path>[^\s?#'\"<>]*)"
-    r"(?P<query>\?[^\s#'\"<>]*)?"
+    r"""
+    # https://, or https:/ because pathlib.Path writes two slashes as one
+    (?P<scheme> [A-Za-z][A-Za-z0-9+.-]*:// | \b(?:https?|ftp|gs|s3):/ )
+    (?P<login>
+        [^\s/?\#'"<>]* @  # user:password@
+        |
+        # The same with slashes or quotes in the password. What follows the colon must not be a
+        # port, as in host:8000/path?user=a@b, where the @ ends no login.
+        [^\s/?\#'"<>:\[]+ : (?! \d* (?: [/?\#'"<>\s] | $ ) ) \S* @
+    )?
+    (?P<path> [^\s?\#'"<>]* )
+    (?P<query> \? [^\s\#'"<>]* )?
+    """,
+    re.VERBOSE,
 )
 
 

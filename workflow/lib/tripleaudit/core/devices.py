@@ -1,7 +1,9 @@
-"""GPUs of one machine, shared by the jobs of a study; each job locks its devices.
+"""GPUs of one machine, shared by the jobs of a study.
 
-Snakemake counts GPUs but does not hand them out. A lock is a file of the user's own in the
-temporary folder; the kernel frees it when the process ends, however that happens.
+Snakemake limits how many jobs use a GPU at a time, but does not say which GPU a job may use.
+Therefore each job locks its devices: trainings and predictions by
+:func:`tripleaudit.training.session.taken`, other jobs by :func:`gpu_slot`. A lock is a file of the
+user's own in the temporary folder; the system releases it when the process ends.
 """
 
 import contextlib
@@ -22,19 +24,17 @@ from tripleaudit.core.errors import UserError
 log = logging.getLogger(__name__)
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
-GIVEN = (
-    VISIBLE,
-    "SLURM_STEP_GPUS",
-    "SLURM_JOB_GPUS",
-)  # where a scheduler or the user says which devices are ours
-# Inside one job of a scheduler device numbers may mean other devices than outside: each job has
+DEVICE_VARIABLES = (VISIBLE, "SLURM_STEP_GPUS", "SLURM_JOB_GPUS")
+"""Variables by which a scheduler or the user says which devices this process may use."""
+# Inside one job of a scheduler, device numbers may mean other devices than outside: each job has
 # locks of its own.
-JOBS = ("SLURM_JOB_ID", "SLURM_STEP_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "JOB_ID")
-SHARE = "TRIPLEAUDIT_GPU_SHARE"  # of the study, which allows SHARES: how many jobs may use one GPU side by side
-PARTS = 12  # of a device, each with a lock; a job takes as many as its share has
+JOB_VARIABLES = ("SLURM_JOB_ID", "SLURM_STEP_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "JOB_ID")
+SHARE = "TRIPLEAUDIT_GPU_SHARE"  # variable with the study's key `gpu_share`
+PARTS = 12  # locks of one device; of N jobs that share it, each takes PARTS / N of them
 SHARES = tuple(number for number in range(1, PARTS + 1) if PARTS % number == 0)
+"""Allowed numbers of jobs that share one GPU."""
 POLL = 1.0  # seconds between two looks at busy devices
-LINE_EVERY = 30.0
+LINE_EVERY = 30.0  # seconds between two log lines of a job that waits
 
 
 @contextlib.contextmanager
@@ -58,6 +58,7 @@ def gpu_slot(wanted: str = "auto", count: int = 1) -> Iterator[list[str]]:
         UserError: GPUs are insisted on, or asked for in a number that the machine does not have.
     """
     known = [] if wanted == "0" or count == 0 else devices()
+    # None: no GPU is known, and CUDA_VISIBLE_DEVICES is left as it is; []: the process must see none
     if not known:
         if wanted == "1" and count:
             raise UserError(
@@ -77,9 +78,10 @@ def gpu_slot(wanted: str = "auto", count: int = 1) -> Iterator[list[str]]:
 
 
 def choose_late() -> None:
-    """Let PyTorch ask the driver whether there are GPUs.
+    """Let PyTorch look for GPUs without initialising CUDA; call this before torch is imported.
 
-    Asked through CUDA, it would choose a device once and for all.
+    CUDA reads ``CUDA_VISIBLE_DEVICES`` once, when it is initialised, but :func:`gpu_slot` sets the
+    variable later. With this setting, ``torch.cuda.is_available`` asks the driver instead.
     """
     os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
 
@@ -90,27 +92,31 @@ def share() -> int:
 
 
 def policy(wanted: str, resource: int) -> str:
-    """Return what :func:`gpu_slot` is to do for a job whose rule has the resource ``gpu``.
+    """Return the argument ``wanted`` of :func:`gpu_slot` for the job of a rule.
 
-    With ``gpu=0`` a job runs on the CPU, unless a scheduler gave it devices in another way (such as
-    ``--gres``).
+    Args:
+        wanted: the study's key ``gpu``.
+        resource: the resource ``gpu`` of the job. With 0 the job runs on the CPU, unless a
+            scheduler gave it devices in another way (such as ``--gres``).
     """
-    given = any(os.environ.get(name) for name in JOBS) and any(
-        _named(os.environ.get(name, "")) for name in GIVEN
-    )
-    return wanted if resource or given else "0"
+    in_scheduler_job = any(os.environ.get(name) for name in JOB_VARIABLES)
+    has_devices = any(_named(os.environ.get(name, "")) for name in DEVICE_VARIABLES)
+    return wanted if resource or (in_scheduler_job and has_devices) else "0"
 
 
 def devices() -> list[str] | None:
     """Return the usable GPUs as ``CUDA_VISIBLE_DEVICES`` names them, without importing torch.
 
-    None means that nothing is known about any; a job of SLURM that was given no GPU may use none of
-    those it can see.
+    Returns:
+        The devices; empty if the process must use none, as a job of SLURM that was given none of
+        the GPUs that it can see; None if no GPU is known.
     """
-    for name in GIVEN:
+    for name in DEVICE_VARIABLES:
         if name in os.environ:
             return _named(os.environ[name])
-    return [] if "SLURM_JOB_ID" in os.environ else installed() or None
+    if "SLURM_JOB_ID" in os.environ:
+        return []
+    return installed() or None
 
 
 def installed() -> list[str]:
@@ -139,22 +145,21 @@ def _named(text: str) -> list[str]:
 @contextlib.contextmanager
 def _locked(known: Sequence[str], count: int) -> Iterator[list[str]]:
     """Lock ``count`` of the known devices for as long as the block runs."""
-    folder, wanted, silent_until = lock_folder(), share(), -math.inf
+    folder = lock_folder()
+    parts_needed = PARTS // share()
+    silent_until = -math.inf
     while True:
         with contextlib.ExitStack() as locks:
             locked: list[str] = []
             for name in known:
-                if (
-                    len(locked) < count
-                    and (parts := _parts(folder, name, PARTS // wanted)) is not None
-                ):
+                parts = _lock_parts(folder, name, parts_needed)
+                if parts is not None:
                     locks.push(parts)
                     locked.append(name)
-            if (
-                len(locked) == count
-            ):  # else all are given back: keeping some could block two jobs for ever
-                yield locked
-                return
+                if len(locked) == count:
+                    yield locked
+                    return
+        # here all are released: two jobs that each keep some devices would wait for ever
         if time.monotonic() >= silent_until:
             log.info(
                 "waiting for %d of %d GPUs: other jobs hold them (locks in %s)",
@@ -166,8 +171,8 @@ def _locked(known: Sequence[str], count: int) -> Iterator[list[str]]:
         time.sleep(POLL)
 
 
-def _parts(folder: Path, name: str, count: int) -> contextlib.ExitStack | None:
-    """Lock so many parts of one device; None, and no lock, where fewer are free."""
+def _lock_parts(folder: Path, name: str, count: int) -> contextlib.ExitStack | None:
+    """Lock ``count`` parts of one device; return None, and lock nothing, if fewer are free."""
     with contextlib.ExitStack() as locks:
         for part in range(PARTS):
             lock = FileLock(folder / f"gpu-{name.replace('/', '_')}.{part}.lock", mode=0o600)
@@ -189,7 +194,7 @@ def lock_folder() -> Path:
     # in one place
     root = Path(os.environ.get("TRIPLEAUDIT_LOCKS") or "/tmp") / f"tripleaudit-gpu-{os.getuid()}"
     folder = root / "-".join(
-        re.sub(r"\W", "_", os.environ[name]) for name in JOBS if name in os.environ
+        re.sub(r"\W", "_", os.environ[name]) for name in JOB_VARIABLES if name in os.environ
     )
     try:
         root.mkdir(parents=True, mode=0o700, exist_ok=True)
@@ -210,10 +215,9 @@ def lock_folder() -> Path:
 def _visible(names: Sequence[str]) -> contextlib.AbstractContextManager[None]:
     """Show only these devices to this process and its children until the block ends."""
     changed = {VISIBLE: ",".join(names)}
-    if VISIBLE not in os.environ:
-        changed["CUDA_DEVICE_ORDER"] = os.environ.get(
-            "CUDA_DEVICE_ORDER", "PCI_BUS_ID"
-        )  # as nvidia-smi counts
+    if VISIBLE not in os.environ:  # the names are from nvidia-smi, which numbers by PCI bus
+        order = os.environ.get("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
+        changed["CUDA_DEVICE_ORDER"] = order
     return environment(changed)
 
 

@@ -1,22 +1,20 @@
-"""Typed settings: the base class of a study's sections, types of values, and their errors.
+"""Typed settings: the base class of a study's sections, and types of values.
 
 A setting is an annotated field with a range, and a string below it that describes it. The checks
 before the run and in the job, the JSON schema and the reference in ``config/README.md`` all follow
-from this definition.
+from this definition. Every section of :mod:`tripleaudit.study.config` and the settings of every
+extractor derive from :class:`Section`. :mod:`tripleaudit.core.mistakes` writes the messages.
 """
 
 import ast
 import contextlib
-import functools
 import inspect
 import itertools
 import re
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
-from pathlib import Path
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple, Self, TypeVar, get_args
+from typing import Annotated, Any, Self, get_args
 
 from pydantic import (
     AfterValidator,
@@ -26,7 +24,6 @@ from pydantic import (
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
-    TypeAdapter,
     ValidationError,
     WithJsonSchema,
     create_model,
@@ -35,7 +32,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError, core_schema
 
 from tripleaudit.core.errors import UserError, hint
-from tripleaudit.core.files import read_jsonl, write_jsonl
+from tripleaudit.core.mistakes import mistakes, shorten, type_adapter
 
 TIME = r"^\s*\d+(\.\d+)?\s*(s|m|h|d|w|seconds?|secs?|minutes?|mins?|hours?|days?|weeks?)?\s*$"  # as Snakemake has it
 EXPONENT = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+")
@@ -49,7 +46,11 @@ def is_exponent(value: Any) -> bool:
 
 
 def read_exponents(values: Any) -> Any:
-    """Return a mapping with numbers such as ``3e-4``, which YAML 1.1 takes for text, as numbers."""
+    """Return a mapping with texts such as ``3e-4``, numbers that YAML 1.1 reads as text, as numbers.
+
+    For mappings whose types are not known yet. A :class:`Section` does this itself, for the fields
+    that take numbers.
+    """
     if not isinstance(values, Mapping):
         return values
     return {key: float(value) if is_exponent(value) else value for key, value in values.items()}
@@ -61,7 +62,12 @@ def _takes(annotation: Any, kind: type[Any]) -> bool:
 
 
 class Section(BaseModel):
-    """A part of a study's configuration: no unknown keys, no silent conversion, no nan."""
+    """A part of a study's configuration: no unknown keys, no silent conversion, no nan.
+
+    Commands validate settings with :meth:`checked`, and checks that go on after a problem with
+    :meth:`tried`; :meth:`trusted` is for settings that were validated before. :meth:`given` and
+    :meth:`full` return settings as JSON values, without and with defaults.
+    """
 
     model_config = ConfigDict(
         extra="forbid",
@@ -75,7 +81,7 @@ class Section(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _read_exponents(cls, values: Any) -> Any:
-        """Read numbers such as ``3e-4``, which YAML 1.1 takes for text, as numbers."""
+        """Read texts such as ``3e-4`` as numbers in the fields that take numbers."""
         if not isinstance(values, Mapping):
             return values
         numbers = dict(values)
@@ -133,7 +139,10 @@ class Section(BaseModel):
 
     @classmethod
     def meanings(cls) -> dict[str, str]:
-        """Return the string below each field, which the source is parsed for."""
+        """Return the string below each field by the field's name.
+
+        Python does not keep these strings, so the source of the class is parsed for them.
+        """
         meanings = {}
         for section in reversed(cls.__mro__):
             if not issubclass(section, Section):
@@ -162,7 +171,7 @@ def _empty(value: Any) -> Any:
 OrEmpty = BeforeValidator(_empty)  # `casrel:` with nothing after it is an entry with all defaults
 
 
-class form:
+class form:  # lower case, because it is used like a function within Annotated
     """Check of a value by a type, with a message in words: ``Annotated[KIND, form(…)]``.
 
     Args:
@@ -176,9 +185,9 @@ class form:
 
     def check(self, value: Any) -> Any:
         try:
-            _adapter(self.kind).validate_python(value, strict=True)
+            type_adapter(self.kind).validate_python(value, strict=True)
         except ValidationError:
-            values = {"wanted": self.expected, "value": _short(value)}
+            values = {"wanted": self.expected, "value": shorten(value)}
             raise PydanticCustomError("form", "expected {wanted}, got {value}", values) from None
         return value
 
@@ -295,164 +304,6 @@ Runtime = Annotated[
         {"type": ["string", "integer"]},
     ),
 ]
-
-
-EXPECTED = {
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
-    "float_type": "a number",
-    "string_type": "text",
-    "bool_type": "true or false",
-    "list_type": "a list",
-    "tuple_type": "a list",
-    "dict_type": "a mapping",
-    "model_type": "a mapping",
-    "model_attributes_type": "a mapping",
-    "dataclass_type": "a mapping",
-    "finite_number": "a finite number",
-    "greater_than_equal": "at least {ge}",
-    "greater_than": "more than {gt}",
-    "less_than_equal": "at most {le}",
-    "less_than": "less than {lt}",
-    "too_short": "at least {min_length} of them",
-    "too_long": "at most {max_length} of them",
-    "string_too_short": "at least {min_length} characters",
-    "string_too_long": "at most {max_length} characters",
-    "literal_error": "one of {expected}",
-    "string_pattern_mismatch": "letters, digits, '.', '_' and '-', starting with a letter or digit",
-}
-
-
-class Mistake(NamedTuple):
-    """One invalid value.
-
-    Attributes:
-        loc: path of the keys to the value.
-        where: path that the sentence names: for an unknown or missing key, its section.
-        text: the sentence.
-        kind: pydantic's type of the error.
-        key: path of a key that is missing, or that another one requires.
-    """
-
-    loc: tuple[str | int, ...]
-    where: tuple[str | int, ...]
-    text: str
-    kind: str = ""
-    key: tuple[str | int, ...] = ()
-
-    def sentence(self, root: str = "") -> str:
-        """Return the sentence behind its location; ``root`` is the name of the validated part."""
-        return f"{'/'.join([*filter(None, [root]), *map(str, self.where)]) or '(top level)'}: {self.text}"
-
-
-def mistakes(error: ValidationError, model: type[Any]) -> Iterator[Mistake]:
-    """Yield each mistake that a validation found."""
-    details = error.errors(include_url=False)
-    parents = {detail["loc"][:-1] for detail in details}
-    for detail in details:
-        loc, kind, value = detail["loc"], detail["type"], detail["input"]
-        context = detail.get("ctx", {})
-        if kind == "too_short" and loc in parents:  # its items are invalid, which is reported
-            continue
-        if loc and loc[-1] == "[key]":
-            is_long = kind == "string_too_long"
-            what = "is too long a name" if is_long else "is no name"
-            expected = EXPECTED["string_too_long" if is_long else "string_pattern_mismatch"]
-            expected = expected.format(**context)
-            text = f"{_short(loc[-2])} {what}; expected {expected}"
-            yield Mistake(loc[:-1], loc[:-2], text)
-        elif kind in ("extra_forbidden", "unexpected_keyword_argument"):
-            advice = hint(loc[-1], keys_at(schema_of(model), loc[:-1]))
-            yield Mistake(loc, loc[:-1], f"unknown key '{loc[-1]}'{advice}")
-        elif kind == "missing":
-            yield Mistake(loc[:-1], loc[:-1], f"the key '{loc[-1]}' is missing", kind, loc)
-        elif kind in EXPECTED:
-            numbers = {
-                name: f"{limit:g}" if isinstance(limit, float) else limit
-                for name, limit in context.items()
-            }
-            expected = EXPECTED[kind].format(**numbers)
-            yield Mistake(loc, loc, f"expected {expected}, got {_short(value)}")
-        else:
-            required = context.get("needed")  # a key that another one requires
-            yield Mistake(loc, loc, detail["msg"], kind, (*loc, required) if required else ())
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:80]}…"
-
-
-def keys_at(schema: dict[str, Any], loc: Iterable[str | int]) -> list[str]:
-    """Return the keys of a JSON schema at a location."""
-    part = schema
-    for key in loc:
-        part = resolved(part, schema)
-        entries = [
-            part.get("additionalProperties"),
-            part.get("items"),
-            *part.get("patternProperties", {}).values(),
-        ]
-        entries = [entry for entry in entries if isinstance(entry, dict)]
-        part = part.get("properties", {}).get(key) or (entries[0] if entries else {})
-    return sorted(resolved(part, schema).get("properties", {}))
-
-
-@functools.cache
-def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
-
-
-@functools.cache
-def schema_of(model: type[Any]) -> dict[str, Any]:
-    """Return the JSON schema of a model or a dataclass."""
-    return _adapter(model).json_schema(by_alias=True)
-
-
-CLOSED = ConfigDict(extra="forbid")
-"""``__pydantic_config__`` of dataclasses for rows of files: unknown keys are refused."""
-Row = TypeVar("Row")
-
-
-def read_rows(path: str | Path, kind: type[Row]) -> list[Row]:
-    """Read JSON lines, each as a dataclass or model of this kind.
-
-    Raises:
-        UserError: a line is invalid; the message names file and line.
-    """
-    return [row_of(row, kind, f"{path} line {number}") for number, row in read_jsonl(path)]
-
-
-def write_rows(path: str | Path, rows: Iterable[Any]) -> None:
-    """Write dataclasses as JSON lines, atomically."""
-    write_jsonl(path, map(asdict, rows))
-
-
-def row_of(value: Any, kind: type[Row], where: str) -> Row:
-    """Return a JSON value as a dataclass or model.
-
-    Raises:
-        UserError: a key is unknown, missing or has the wrong type; ``where`` begins the message.
-    """
-    try:
-        return _adapter(kind).validate_python(value)
-    except ValidationError as error:
-        raise UserError(
-            "; ".join(mistake.sentence(where) for mistake in mistakes(error, kind))
-        ) from None
-
-
-def resolved(part: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a part of a JSON schema without references; of a nullable part the other form."""
-    while True:
-        forms = [option for option in part.get("anyOf", ()) if option != {"type": "null"}]
-        if "$ref" in part:
-            name, inner = "$ref", schema["$defs"][part["$ref"].rpartition("/")[2]]
-        elif "properties" not in part and forms:
-            name, inner = "anyOf", forms[0]
-        else:
-            return part
-        part = {**inner, **{key: value for key, value in part.items() if key != name}}
 
 
 def model_from(

@@ -19,15 +19,8 @@ from tripleaudit.core.addresses import (
     is_web_address,
 )
 from tripleaudit.core.errors import UserError
-from tripleaudit.core.fields import (
-    Count,
-    Number,
-    Positive,
-    Processes,
-    Section,
-    Temperature,
-    mistakes,
-)
+from tripleaudit.core.fields import Count, Number, Positive, Processes, Section, Temperature
+from tripleaudit.core.mistakes import mistakes
 from tripleaudit.llm.prices import Prices, Usage
 
 CONTEXT = 4096

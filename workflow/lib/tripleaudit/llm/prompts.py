@@ -22,7 +22,8 @@ import yaml
 from pydantic import Field
 
 from tripleaudit.core.errors import UserError
-from tripleaudit.core.fields import Section, Text, row_of
+from tripleaudit.core.fields import Section, Text
+from tripleaudit.core.rows import row_of
 from tripleaudit.core.shipped import DATA, shipped
 from tripleaudit.core.yaml_files import LOADER
 from tripleaudit.llm.endpoint import AS_THE_ENDPOINT, Request, Sampling

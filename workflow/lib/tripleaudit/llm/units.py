@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tripleaudit.core.errors import UserError
-from tripleaudit.core.fields import CLOSED
+from tripleaudit.core.rows import CLOSED
 
 _NEWLINE = r"(?:\r\n|\n|\r)"
 _PARAGRAPH_END = re.compile(rf"{_NEWLINE}(?:[ \t]*{_NEWLINE})+")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tripleaudit.core.fields import CLOSED
+from tripleaudit.core.rows import CLOSED
 
 # Unit separator: joins values when names are searched in them; no name contains it.
 SEPARATOR = "\x1f"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tripleaudit.core.errors import UserError
-from tripleaudit.core.fields import CLOSED
 from tripleaudit.core.files import open_text
+from tripleaudit.core.rows import CLOSED
 from tripleaudit.llm.units import paragraphs
 
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.core.fields import read_rows, write_rows
 from tripleaudit.core.files import read_json, read_jsonl, write_json, write_jsonl
+from tripleaudit.core.rows import read_rows, write_rows
 from tripleaudit.needles.entities import Entity, deduplicated
 from tripleaudit.needles.haystack import Document
 from tripleaudit.needles.infusion import Infusion

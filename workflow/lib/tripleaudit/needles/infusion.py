@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tripleaudit.core.errors import UserError
-from tripleaudit.core.fields import CLOSED
+from tripleaudit.core.rows import CLOSED
 from tripleaudit.llm.units import Unit, has_open_fence, is_prose, paragraphs, sentences, text_of
 from tripleaudit.needles.haystack import Document
 from tripleaudit.needles.plan import NeedleSettings

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator
 
 from tripleaudit.core.errors import UserError
-from tripleaudit.core.fields import CLOSED, Text, read_rows
+from tripleaudit.core.fields import Text
+from tripleaudit.core.rows import CLOSED, read_rows
 
 
 def one_paragraph(text: str) -> str:

@@ -12,8 +12,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from tripleaudit.core.errors import UserError, hint
-from tripleaudit.core.fields import Section, row_of
+from tripleaudit.core.fields import Section
 from tripleaudit.core.files import read_json
+from tripleaudit.core.rows import row_of
 from tripleaudit.core.shipped import DATA
 
 REQUIRED = ("name", "description", "keywords")

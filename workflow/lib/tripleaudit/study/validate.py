@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from tripleaudit.core.errors import UserError
-from tripleaudit.core.fields import mistakes
+from tripleaudit.core.mistakes import Location, mistakes
 from tripleaudit.core.plugins import use_plugins
 from tripleaudit.study.config.protocols import named_protocols
 from tripleaudit.study.config.study import StudyConfig, config_model
@@ -16,8 +16,6 @@ from tripleaudit.study.problems import LeftOut
 from tripleaudit.study.removed import remove_keys
 
 HEADING = "Configuration is not usable:"
-
-Location = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,14 @@
-"""Rows read by a mapping of columns: ``records``, and all formats that are declared as one.
+"""Rows of JSON, CSV, TSV and Parquet files as sentences, by a mapping of columns.
 
-Such a format is a :func:`form`. ``records`` itself takes JSON (a list of objects, or one within an
-object), JSON lines, CSV, TSV and Parquet; names in common use need no mapping there. A row is a
-sentence with a list of triples, or one triple with its sentence. Such rows make one sentence where
-they have the same text; where a column is said to be the sentence's id, by ``columns`` or by its
-name (``sentence_id``), those with the same id do, so that a text that is there twice stays two
-sentences. (``id`` alone may be that of the row.) An argument is given as
+The format ``records`` reads any such file. Its mapping is the key ``columns`` of a study or the
+option ``--column``; names of columns in common use (``USUAL``) need none. Other formats are a fixed
+mapping, declared by :func:`tripleaudit.corpora.readers.form.form`. :class:`Columns` describes the
+mapping, and :class:`Mapped` applies it; to understand another common name, add it to ``USUAL``.
+
+A row is a sentence with a list of triples, or one triple with its sentence. Rows of one triple are
+joined to a sentence if they have the same id, in a column that is known to hold ids of sentences
+(by the mapping, or a name such as ``sentence_id``; ``id`` alone may be that of the row), and else
+if they have the same text. An argument is given as
 
 * a string, or an object with one (``{"name": "Rome"}``);
 * a span: an object or a pair with start and end, of characters or tokens;
@@ -194,12 +197,12 @@ class Mapped:
     """How rows are read: by a mapping, and by the usual names for what it leaves out.
 
     Args:
-        columns: role -> column; of several names of one, the first that a row has counts.
-        where: of the mapping, in messages.
-        declared: the mapping is that of a format, which says all: nothing else is looked for, and
-            what it says has to be there.
-        none: relations that say that there is none.
-        predicts: the rows are a system's output: an item that is no triple is counted and kept as a
+        columns: role -> column, or several names of it, of which the first in a row counts.
+        where: location of the mapping, for messages.
+        declared: whether the mapping is that of a format: no other names are tried, and its columns
+            must be there.
+        none: names of relations that mean that there is none.
+        predicts: whether the rows are a system's output: an item that is no triple then counts as a
             wrong prediction.
 
     Raises:

@@ -1,10 +1,14 @@
-"""Gold triples or predictions: which fields are read of rows that hold both.
+"""Choice between gold triples and predictions in rows that hold both.
 
 Programs that predict often write their output next to the gold: ``triple_list`` and
 ``triple_list_pred``, ``relations`` and ``predicted_relations``, ``spo_list_gold`` and
-``spo_list_pred``. Whoever reads the predictions must not get the gold. So every reader passes its
-raw rows through a :class:`Side`, which puts the fields of the wanted side under their usual names,
-whatever the format is, and refuses rows whose side cannot be told.
+``spo_list_pred``. Predictions must never be read from a gold field, so every reader of JSON rows
+passes them through a :class:`Side` first. It finds the side by words in the names of fields
+(``PREDICTION_WORDS``, ``GOLD_WORDS``), gives the fields of the wanted side the name that the format
+reads, and refuses rows whose side is open.
+
+To support another name: add a word for a side to ``PREDICTION_WORDS`` or ``GOLD_WORDS``, and a
+field that holds triples to ``TRIPLE_FIELDS``.
 """
 
 import re
@@ -51,7 +55,7 @@ TRIPLE_FIELDS: Final = frozenset(
     )
 )
 """Names of fields that hold triples in some format, without case and underscores."""
-MAX_DEPTH: Final = 4
+MAX_DEPTH: Final = 4  # of objects within a row that are searched for fields of a side
 LEAVES: Final = frozenset((str, int, float, bool, type(None)))
 """Types of values that hold no rows."""
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
@@ -65,7 +69,7 @@ _SIDE_WORD = re.compile(
 
 @dataclass(frozen=True)
 class _Fields:
-    """The fields of rows with the same keys.
+    """The fields of rows with the same keys, sorted by side (:func:`_sort_fields`).
 
     Attributes:
         pairs: predicted field -> the name that the format reads.
@@ -108,10 +112,10 @@ class Side:
         self.as_named = as_named
         self.predicts = name == "predict"  # whether predictions are read
         self._fields: dict[tuple[str, tuple[Any, ...]], _Fields] = {}  # by path and keys
-        self._paired: dict[
-            str, str
-        ] = {}  # path of a name that the format reads -> predicted field, of some row
-        self._unpaired: dict[str, str] = {}  # the same -> where it stands without a predicted field
+        # path of a field that the format reads -> predicted field next to it, in some row
+        self._paired: dict[str, str] = {}
+        # path of a field that the format reads -> first row without a predicted field next to it
+        self._unpaired: dict[str, str] = {}
 
     def rows(self, rows: Rows) -> Rows:
         """Yield the rows with the fields of this side under their usual names.
@@ -198,6 +202,15 @@ class Side:
     def _choose(
         self, row: dict[str, Any], where: str, notes: list[LeftOut], path: str, depth: int
     ) -> dict[str, Any]:
+        """Return an object with the fields of this side, also in the objects within it.
+
+        Args:
+            row: the object; returned itself if nothing changes.
+            where: its file and line, for messages.
+            notes: list to which notes on fields that are not read are added.
+            path: keys from the row to the object, each followed by a dot.
+            depth: number of these keys.
+        """
         fields = self._fields.get((path, tuple(row)))
         if fields is None:
             fields = self._add_fields(row, path, where)
@@ -356,9 +369,13 @@ def _is_triple_field(name: str) -> bool:
 
 
 def _may_hold_predictions(value: Any, has_gold: bool) -> bool:
-    return isinstance(value, list | dict) or (
-        has_gold and (value is None or isinstance(value, str))
-    )
+    """Return whether a field called after predictions may hold some.
+
+    Next to a gold field, text and null count as well: an answer, and no answer.
+    """
+    if isinstance(value, list | dict):
+        return True
+    return has_gold and (value is None or isinstance(value, str))
 
 
 def _sort_fields(keys: tuple[Any, ...]) -> _Fields:

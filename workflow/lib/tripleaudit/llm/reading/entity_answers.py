@@ -1,4 +1,10 @@
-"""The entities of an answer, as records with a type, a name and properties."""
+"""Entities in the answer of a language model, as records with type, name and properties.
+
+MINEA (:mod:`tripleaudit.needles`) asks for entities as JSON; models answer in many forms of it.
+:func:`parse_entities` reads them in two steps: :func:`_rows` finds the items that may be entities
+(add another way of nesting there), and :func:`_record` takes type, name and properties of each (add
+another name of a key to ``NAME_KEYS`` or ``TYPE_KEYS``).
+"""
 
 import re
 from collections.abc import Mapping
@@ -99,7 +105,12 @@ def parse_entities(text: str, answer_status: str = "ok") -> Parsed:
 
 
 def _rows(value: Any) -> list[Any]:
-    """Return the items that may be entities."""
+    """Return the items of a JSON value that may be entities.
+
+    The forms are, in the order in which they are tried: a list; an object with a list under one of
+    ``WRAPPER_KEYS``; one entity; names and types only (``{"Ann": "Person"}``); entities by type
+    (``{"Person": [...]}``) or by number (``{"1": [...]}``).
+    """
     if isinstance(value, list):
         return [_unwrap_type(item) for item in value]
     members = _with_standard_keys(value)
@@ -141,6 +152,7 @@ def _rows_of_names(value: Mapping[str, str]) -> list[dict[str, Any]]:
 
 
 def _typed(kind: str, item: Mapping[str, Any] | str) -> dict[str, Any]:
+    """Return the entity of an item that was found under the name of a type."""
     if isinstance(item, str):
         return {"type": kind, "name": item}
     return {"type": kind, **_with_standard_keys(item)}

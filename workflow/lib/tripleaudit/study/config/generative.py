@@ -4,15 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from tripleaudit.core.fields import (
-    Count,
-    Name,
-    NotNegative,
-    Number,
-    Section,
-    Seed,
-    Text,
-)
+from tripleaudit.core.fields import Count, Name, NotNegative, Number, Section, Seed, Text
 from tripleaudit.llm.endpoint import Endpoint, Sampling
 
 
