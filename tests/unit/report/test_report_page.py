@@ -9,7 +9,8 @@ from support.outline import Outline
 from support.report_study import EVIL, TABLES, write_finished_study
 from tripleaudit.cli import main
 from tripleaudit.core.errors import UserError
-from tripleaudit.core.files import write_jsonl
+from tripleaudit.core.files import write_json, write_jsonl
+from tripleaudit.core.shipped import study_file
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.report.browser import browser_data, error_counts
 from tripleaudit.report.make import command, make_report
@@ -18,6 +19,7 @@ from tripleaudit.report.page import script_json
 from tripleaudit.report.study_files import StudyFacts, find_files
 from tripleaudit.report.table_files import compared
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
+from tripleaudit.study.study import Study
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row, Table
 from tripleaudit.tables.frames import read_contrasts
@@ -401,6 +403,16 @@ def test_a_study_without_extractors_has_no_browser(study, tmp_path):
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert 'id="sentences"' not in text and "vegaEmbed=" not in text
     assert 'id="t-triple-types"' in text and 'class="findings"' not in text
+
+
+def test_the_page_names_the_encoder_of_stored_trainings(own):
+    encoder = {"name": "minilm", "layers": 6, "parameters": 22_600_000}
+    fact = {"encoder": encoder, "device": "NVIDIA H100", "finished": "2026-01-03T10:00:00Z"}
+    write_json(own / "trainings.json", [fact])
+    text = page_of(own)
+    assert "minilm (6 layers, 22.6 million parameters)" in text and "NVIDIA H100" in text
+    stored = Study.read(study_file("webnlg-stored"))
+    assert stored.paths.results.training_facts in stored.report.inputs()["provenance"]
 
 
 def test_console_command(study, tmp_path, refused):

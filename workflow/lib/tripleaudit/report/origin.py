@@ -28,6 +28,8 @@ class Origin(NamedTuple):
 def origin_of(sidecars: Iterable[str | Path], study: StudyFacts) -> Origin:
     """Gather the facts of ``models/<run>/provenance.json`` files and of sidecars of merged scores.
 
+    ``trainings.json`` has the facts of trainings behind stored predictions.
+
     Raises:
         UserError: a file is missing or not JSON.
     """
@@ -40,6 +42,11 @@ def origin_of(sidecars: Iterable[str | Path], study: StudyFacts) -> Origin:
     data: set[tuple[str, str, str]] = set()
     for path in map(Path, sidecars):
         facts = read_json(path)
+        if isinstance(facts, list):
+            encoders |= {describe_encoder(fact) for fact in facts if fact.get("encoder")}
+            devices |= {str(fact["device"]) for fact in facts if fact.get("device")}
+            finished |= {fact["finished"] for fact in facts if fact.get("finished")}
+            continue
         if "files" in facts:
             data.update(_scored(facts["files"].values()))
             continue

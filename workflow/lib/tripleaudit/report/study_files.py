@@ -57,7 +57,8 @@ class ReportFiles:
             (``gre/<data set>/judged/<system>/<judge>/factualness.json``).
         entities: that language models found in documents with needles.
         contrasts: the frame of contrasts, for the headlines.
-        provenance: sidecars of trainings, and of the merged scores.
+        provenance: sidecars of trainings, and of the merged scores; facts of all trainings where
+            some are stored ones.
     """
 
     tables: Sequence[str | Path] = ()
@@ -170,7 +171,7 @@ def find_files(folder: str | Path) -> ReportFiles:
         verdicts=found("gre/*/judged/*/*/factualness.json"),
         entities=found("needles/models/*/entities.jsonl"),
         contrasts=found("contrasts.parquet"),
-        provenance=found("models/**/provenance.json", "scores.provenance.json"),
+        provenance=found("models/**/provenance.json", "scores.provenance.json", "trainings.json"),
     )
 
 

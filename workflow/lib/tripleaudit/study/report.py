@@ -282,6 +282,8 @@ class Report:
         if self.runs.scores:
             provenance.append(results.merged_provenance.format(part=""))
             contrasts.append(results.frame.format(frame="contrasts", form="parquet"))
+        if self.facts.stored_trainings:
+            provenance.append(results.training_facts)
         return {
             "tables": self.files(),
             "plots": [results.plot.format(plot=name, form="json") for name in self.plots],
