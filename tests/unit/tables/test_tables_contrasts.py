@@ -8,10 +8,11 @@ import pytest
 
 import tripleaudit as ta
 from support.scored import Results, pretend, sentences_of
+from support.workflow import ROOT
 from tripleaudit.core.errors import UserError
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.tables.building import build_table
-from tripleaudit.tables.contrasts import AT_LEAST, OPEN, SHOWN, SYSTEMS
+from tripleaudit.tables.contrasts import AT_LEAST, OPEN, SHOWN, SYSTEMS, contrast_names
 from tripleaudit.tables.frames import write_frames
 
 
@@ -332,3 +333,8 @@ def test_every_row_of_the_table_says_on_which_test_set(tmp_path):
     systems = [row.label for row in table.rows if row.group == "entirely seen to unseen"]
     noised = [name for name in systems if name.startswith("CasRel")]
     assert sorted(noised) == ["CasRel", "CasRel (Aug.)", "CasRel+EN"]
+
+
+def test_the_page_on_python_lists_all_contrasts() -> None:
+    page = (ROOT / "docs/reference/python.md").read_text()
+    assert all(f"`{name}`" in page for name in contrast_names())

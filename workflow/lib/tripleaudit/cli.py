@@ -114,7 +114,7 @@ def build_parser(name: str | None = None) -> argparse.ArgumentParser:
         usage="tripleaudit [--plugin FILE] COMMAND ...",
     )
     parser.add_argument("--version", action="version", version=f"tripleaudit {__version__}")
-    text = "a file or installed entry point that adds tables, formats, ...; may be repeated"
+    text = "Python file or installed plugin with formats, tables, systems, ...; may be repeated"
     parser.add_argument("--plugin", action="append", metavar="FILE", help=text)
     subparsers = parser.add_subparsers(
         prog="tripleaudit", dest="command", required=True, metavar="COMMAND", help=argparse.SUPPRESS

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tripleaudit.commands.printer import add_json, print_result
 
-HELP = "compare the claims of four papers with measurements, and decide which of them hold"
+HELP = "decide which claims of the four reproduced papers hold, from measured results"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

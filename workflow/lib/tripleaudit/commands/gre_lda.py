@@ -9,7 +9,7 @@ import argparse
 
 from tripleaudit.core.arguments import NUMBER, SEED, SHARE, add_force, check_folder
 
-HELP = "train the topic model that gre-score --lda uses"
+HELP = "train a topic model on texts, for the topical similarity of gre-score (--lda)"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

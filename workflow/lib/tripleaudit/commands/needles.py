@@ -11,7 +11,7 @@ import argparse
 
 from tripleaudit.core.arguments import NUMBER, SHARE, Whole
 
-HELP = "choose Schema.org types for documents with a language model, and write them as a schema"
+HELP = "let a language model choose the Schema.org types that minea inserts into your documents"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -52,12 +52,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="keep only sentences all of whose triples have this relation, or another one that is named so",
+        help="keep only sentences whose triples all have this relation; repeat it for several relations",
     )
     parser.add_argument(
         "--some-absent",
         action="store_true",
-        help="of the relations to keep some may be in no triple of this split",
+        help="do not refuse a relation of --only-relation that no triple of this file has",
     )
     parser.add_argument("--out", required=True, metavar="FILE", help="where the JSON lines go")
     parser.add_argument("--report", metavar="FILE", help="where the report goes, as JSON")

@@ -62,8 +62,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "options",
         nargs=argparse.REMAINDER,
         metavar="OPTION",
-        help="targets, and then options of Snakemake (type_f1, -n, --cores 4, ...; a shipped profile by its name: "
-        "--workflow-profile slurm); without a number of cores all are used",
+        help="names of tables or stages to make (such as type_f1; default: everything), followed by options of "
+        "Snakemake, such as -n, --cores 4 (default: all cores) or --workflow-profile slurm",
     )
     options.required = False  # argparse names it together with a missing study
 

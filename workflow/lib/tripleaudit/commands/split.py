@@ -86,7 +86,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--beams", type=NUMBER, metavar="N", help="partial candidates of long entities (default: 5)"
     )
     augmented.add_argument(
-        "--roles", choices=("files", "text"), help="who is subject and object (default: files)"
+        "--roles",
+        choices=("files", "text"),
+        help="whether a name that is subject and object becomes unseen (files: as in the published "
+        "files, default) or seen (text: as the paper describes)",
     )
     augmented.add_argument(
         "--fallback",
