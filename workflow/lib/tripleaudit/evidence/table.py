@@ -26,7 +26,8 @@ NOTES: Final = (
     "A claim about trainings is decided if three seeds lead to the same verdict after the study's epochs and after "
     "twice as many, else it is undecided. It leans if more than half of the trainings meet the rule and none "
     "contradicts it.",
-    "Cases: test sentences of the smaller side, test triples, random splits or printed rows. "
+    "Cases: test sentences of the smaller side (groups of them where groups are drawn), test triples, random splits or "
+    "printed rows. "
     "Rules are those of data/claims.yaml. Intervals about strata, Entity Noising and augmented sets draw groups of "
     "test sentences that share a gold triple.",
 )
