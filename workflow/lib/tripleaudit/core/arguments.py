@@ -93,7 +93,7 @@ def add_settings(parser: argparse.ArgumentParser, section: "type[Section]", **op
         if bool in types:
             action = "store_false" if field.default else "store_true"
             if field.default:
-                text = f"turn this off (on by default): {text[0].lower()}{text[1:]}"
+                text = f"do not do this (done by default): {text[0].lower()}{text[1:]}"
             parser.add_argument(f"--{option}", dest=key, action=action, help=text)
             continue
         form: dict[str, Any] = {"metavar": option.rpartition("-")[2].upper()}

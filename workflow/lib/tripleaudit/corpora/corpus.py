@@ -329,19 +329,18 @@ def _entities_in_no_triple(item: RawSentence, triples: Sequence[Triple]) -> tupl
     positions = {(span.start, span.end) for span in arguments}
     names = {span.text for span in arguments}
     others: dict[Span, None] = {}
-    edges: tuple[int | None, int | None]
     for text, start, type_ in item.annotated:
         if start is None:
             if not text.strip() or text in names:
                 continue
             found, _ = find_spans(item.text, text, every=False)
-            edges = found[0] if found else (None, None)
-        else:
-            edges = start, start + len(text)
-            if misfit(item.text, *edges, text):
+            if not found:
+                others.setdefault(Span(None, None, text, type_))
                 continue
-        if edges not in positions or edges == (None, None):
-            others.setdefault(Span(*edges, text, type_))
+            start = found[0][0]
+        end = start + len(text)
+        if (start, end) not in positions and not misfit(item.text, start, end, text):
+            others.setdefault(Span(start, end, text, type_))
     return tuple(others)
 
 

@@ -80,7 +80,9 @@ def measurements() -> tuple[Measurement, ...]:
     """Return all measured times."""
     content = read_yaml(RUN_TIMES)
     notes = {kind: entry["note"] for kind, entry in content["measurements"].items()}
-    return tuple(Measurement(*row, notes[row[-1]]) for row in content["rows"])
+    names = ("extractor", "encoder", "layers", "device", "batch_size", "setting", "seconds", "kind")
+    rows = (dict(zip(names, row, strict=True)) for row in content["rows"])
+    return tuple(Measurement(**row, note=notes[row["kind"]]) for row in rows)
 
 
 def training_times(study: Study) -> list[TrainingTime]:
