@@ -109,7 +109,7 @@ class Results:
             # ones.
             noisy = seed * 1000 + sum(map(ord, extractor + noise + training))
             of = (corpus, protocol, training, testing, extractor, noise, seed)
-            self._score(of, gold, pretend(gold, quality, false_alarms, noisy))
+            self.score(of, gold, pretend(gold, quality, false_alarms, noisy))
 
     def classifier(
         self, name: str, *, quality: float, corpus: str = "conll04", seeds: Iterable[int] = (1,)
@@ -135,7 +135,7 @@ class Results:
         else:
             predicted = list(predicted)
             of = ("webnlg", "original", "nz", "nz", name, "none", "")
-            self._score(of, sentences_of(len(predicted)), predicted)
+            self.score(of, sentences_of(len(predicted)), predicted)
 
     def audit(
         self,
@@ -156,7 +156,7 @@ class Results:
         path.write_text(json.dumps(fact))
         self.runs.append(path)
 
-    def _score(self, of: tuple, gold: list[Sentence], predicted: list[Sentence]) -> None:
+    def score(self, of: tuple, gold: list[Sentence], predicted: list[Sentence]) -> None:
         files = {name: self.folder / f"{name}.jsonl" for name in ("gold", "predictions", "train")}
         save_sentences(files["gold"], gold)
         save_sentences(files["predictions"], predicted)

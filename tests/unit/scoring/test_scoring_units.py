@@ -267,6 +267,36 @@ def test_compare_draws_variants_together(tmp_path):
     )  # four equal variants say no more than one
 
 
+def test_score_draws_variants_together(tmp_path):
+    """Four equal variants say as much as one of them."""
+    found = np.repeat(np.random.default_rng(7).integers(0, 2, 120), 4)
+    gold = [Sentence(id_, TEXT, (KINDS["unseen"],)) for id_ in VARIANTS]
+    predicted = [
+        replace(one, triples=one.triples[:right]) for one, right in zip(gold, found, strict=True)
+    ]
+    bounds = []
+    for step in (1, 4):
+        for name, sentences in {"gold": gold, "predictions": predicted}.items():
+            save_sentences(tmp_path / f"{name}.jsonl", sentences[::step])
+        result = ta.score(tmp_path / "gold.jsonl", tmp_path / "predictions.jsonl", bootstrap=200)
+        bounds.append(result.micro.intervals["f1"])
+    assert bounds[0] == pytest.approx(bounds[1])
+
+
+@pytest.mark.parametrize(("unit", "is_bold"), [("sentence", True), ("shared-triple", False)])
+def test_bold_marks_rest_on_units(unit, is_bold, tmp_path):
+    """One system is right in 12 groups of five sentences, the other in 6; 22 groups are equal."""
+    numbers = np.arange(200)
+    group = numbers // 5
+    runs = []
+    for name, right in {"casrel": group >= 6, "prgc": (group < 6) | (group >= 18)}.items():
+        run = counted("original", [f"s{number}" for number in numbers], right, name)
+        run.groups, run.unit = [f"s{5 * number}" for number in group], unit
+        runs.append(run)
+    table = build_table("type-f1", tables_of(tmp_path, runs))
+    assert table.cell("CasRel", "F1").bold == is_bold
+
+
 def test_sentences_that_share_a_triple_may_be_one_unit(tmp_path):
     """Of twelve triples with five sentences each, half are found in all of their sentences."""
     gold = [
@@ -296,14 +326,22 @@ def test_sentences_that_share_a_triple_may_be_one_unit(tmp_path):
 
 
 def test_the_leakage_table_has_the_design_effect(tmp_path):
+    """The four sentences of a group are all found or all missed, so that one says it all."""
     results = Results(tmp_path)
-    results.run("casrel", quality=0.6, sentences=40)
-    test = [Sentence(f"s{number}", TEXT, (KINDS["unseen"],)) for number in range(40)]
-    results.audit("webnlg", "original", {"train": TRAIN, "test": test})
+    gold = [
+        Sentence(f"s{number}", TEXT, (triple("Ann", f"r{number // 4}", "Rome"),))
+        for number in range(40)
+    ]
+    predicted = [
+        replace(one, triples=one.triples[: (number // 4) % 2]) for number, one in enumerate(gold)
+    ]
+    results.score(("webnlg", "original", "nz", "nz", "casrel", "none", 1), gold, predicted)
+    results.audit("webnlg", "original", {"train": TRAIN, "test": gold})
     table = build_table("leakage", results.inputs())
     (row,) = table.rows
     cells = dict(zip([column.label for column in table.columns], row.cells, strict=True))
-    assert cells["Groups"].value == 1 and cells["Design effect"].value >= 0
+    assert cells["Groups"].value == 10
+    assert cells["Design effect"].value == pytest.approx(4)
 
 
 def test_counts_keep_groups_and_unit(tmp_path: Path):

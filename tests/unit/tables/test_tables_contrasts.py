@@ -48,6 +48,11 @@ def f1(counts):
     return 2 * correct / (predicted + gold)
 
 
+def load_counts_of(path) -> pd.DataFrame:
+    columns = ["correct", "predicted", "gold"]
+    return pd.DataFrame(load_counts(path).counts["exact-string"], columns=columns)
+
+
 def test_every_difference_is_that_of_the_counts(study):
     keys = ("protocol", "training", "testing", "extractor", "noise")
     assert len(study.contrasts) > 10
@@ -306,12 +311,19 @@ def test_a_contrast_of_a_rising_training_is_a_lower_bound_after_twice_the_epochs
         return row
 
     assert outcome(())["outcome"] == OPEN
-    (tmp_path / "doubled").mkdir()
-    longer = Results(tmp_path / "doubled")
-    longer.run("casrel", quality=0.72)
-    longer.run("casrel", quality=0.95, noise="noising")
-    row = outcome(longer.counts)
-    assert row["outcome"] == AT_LEAST and row["low_doubled"] > 0
+    twice = {}
+    for noised in (0.95, 0.4):
+        folder = tmp_path / f"doubled-{noised}"
+        folder.mkdir()
+        longer = Results(folder)
+        longer.run("casrel", quality=0.72)
+        longer.run("casrel", quality=noised, noise="noising")
+        twice[noised] = outcome(longer.counts)
+        without, with_noise = (f1(load_counts_of(path)) for path in longer.counts)
+        assert twice[noised]["difference_doubled"] == pytest.approx(with_noise - without)
+    assert twice[0.95]["outcome"] == AT_LEAST and twice[0.95]["low_doubled"] > 0
+    # the sign of the difference turns with twice the epochs
+    assert twice[0.4]["outcome"] == OPEN and twice[0.4]["high_doubled"] < 0
     results.runs.clear()
     assert outcome(())["outcome"] == SHOWN
 
