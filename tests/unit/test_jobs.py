@@ -67,7 +67,7 @@ def test_a_rule_counts_the_code_of_its_command(rule):
 @pytest.mark.parametrize("rule", SHELLS)
 def test_a_rule_names_its_environment(rule):
     """Rules whose command imports torch get the larger environment."""
-    (environment,) = re.findall(r"^ +conda:\n +\"(.+)\"$", BODIES[rule], re.M)
+    (environment,) = re.findall(r"^ +conda:\n +\"(.+?)\"(?: +#.*)?$", BODIES[rule], re.M)
     assert environment in {"../../envs/light.yaml", "../../envs/torch.yaml"}
     assert (RULES / environment).is_file()
 
