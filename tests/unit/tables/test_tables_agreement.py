@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import tripleaudit as ta
 from support.scored import tables_of
 from tripleaudit.scoring.counts import SentenceCounts
 from tripleaudit.tables.building import build_table
@@ -194,3 +195,47 @@ def test_extractors_of_last_words_are_ranked_by_last_words_alone(tmp_path):
     frame = contrasts_of(tables_of(tmp_path, runs), contrast=SYSTEMS)
     assert frame[["extractor_first", "extractor_second"]].to_numpy().tolist() == [["casrel", "pfn"]]
     assert set(frame["outcome"]) == {NOT_SHOWN}
+
+
+@pytest.mark.parametrize("parts", [PATTERNS, ("v1", "v2", "v3", "v4")])
+def test_variants_of_any_name_are_one_unit_with_zero_triple_sentences_aside(tmp_path, parts):
+    """Four equal variants of 60 sentences have the interval of 60 sentences."""
+    found = np.random.default_rng(0).random(60) < 0.5
+    ids = [f"doc.{number}.{part}" for number in range(60) for part in parts]
+    augmented = counts_of("casrel", np.repeat(found, 4), ids, protocol="augmented")
+    inputs = tables_of(tmp_path, [augmented])
+    assert len(set(inputs.scores.units(inputs.scores.runs[0]))) == 60
+    with_zero = counts_of(
+        "casrel",
+        [*np.repeat(found, 4), False, False],
+        [*ids, "zero.1", "zero.2"],
+        protocol="augmented",
+    )
+    with_zero.counts["exact-string"][-2:] = 0
+    (folder := tmp_path / "zero").mkdir()
+    inputs = tables_of(folder, [with_zero])
+    assert len(set(inputs.scores.units(inputs.scores.runs[0]))) == 62
+
+
+def test_a_zero_triple_sentence_leaves_the_units_of_variants_as_they_are():
+    """Its interval would else be that of 240 independent sentences."""
+    found = np.random.default_rng(0).random(60) < 0.5
+    triples = [["Ann", "knows", "Bob"]]
+    gold = [{"id": id_, "text": f"t {id_}", "triples": triples} for id_ in augmented_ids(60)]
+    predicted = [
+        {**sentence, "triples": triples if is_found else []}
+        for sentence, is_found in zip(gold, np.repeat(found, 4), strict=True)
+    ]
+    zero = [{"id": "z1", "text": "nothing here", "triples": []}]
+    alone = ta.score(gold, predicted).micro.intervals["f1"]
+    assert ta.score(gold + zero, predicted + zero).micro.intervals["f1"] == pytest.approx(
+        alone, abs=0.02
+    )
+
+
+def test_equal_systems_have_no_negative_zero(tmp_path):
+    found = [True, False] * 40
+    runs = [counts_of(name, found) for name in ("casrel", "prgc")]
+    result = headlines_of(tables_of(tmp_path, runs))
+    text = " ".join([result.headlines[0].numbers, *ranking_lines(result.ranking)])
+    assert "0.0 points [0.0, 0.0]" in text and "\N{MINUS SIGN}0.0" not in text

@@ -217,6 +217,17 @@ def test_scores_of_few_texts_take_part_in_no_correlation(inputs, texts, measured
     assert (table.cell("TS", "US").value is not None) is measured
 
 
+@pytest.mark.parametrize(("failures", "measured"), [(0.6, False), (0.2, True)])
+def test_systems_with_mostly_unread_answers_take_part_in_no_correlation(inputs, failures, measured):
+    unread = {"parse_failures": failures, "refusals": 0.0}
+    systems = []
+    for number in range(8):
+        scores = {"ts": 0.1 * number, "us": 0.05 * number, "texts": 20}
+        systems.append(rows("own", "sentence", "open", f"model-{number}", **scores, **unread))
+    table = build_table("gre-correlations", inputs(*systems))
+    assert (table.cell("TS", "US").value is not None) is measured
+
+
 def test_observations_of_the_paper_are_computed_from_its_84_rows(inputs):
     table = build_table(
         "gre-correlations", inputs(rows("wiki80", "sentence", "open", "m", cs=0.5, us=0.5))

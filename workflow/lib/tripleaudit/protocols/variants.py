@@ -17,10 +17,8 @@ def original_of(variant: str) -> str:
 
 
 def originals_of(ids: Sequence[str]) -> list[str]:
-    """Return originals if all sentences are variants (as in augmented sets), else the ids."""
-    originals = list(map(original_of, ids))
-    are_variants = all(id_ != original for id_, original in zip(ids, originals, strict=True))
-    return originals if are_variants else list(ids)
+    """Return the id of each sentence; of a variant, that of its original."""
+    return list(map(original_of, ids))
 
 
 def variants_of(

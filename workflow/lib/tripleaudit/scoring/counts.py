@@ -20,7 +20,7 @@ import numpy as np
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import atomic_write, open_text
-from tripleaudit.protocols.variants import original_of, originals_of
+from tripleaudit.protocols.variants import originals_of
 from tripleaudit.scoring.metrics import in_stratum
 from tripleaudit.scoring.units import SENTENCE, SHARED_TRIPLE, sum_by_unit
 
@@ -59,10 +59,18 @@ class SentenceCounts:
 
     @property
     def originals(self) -> list[str]:
-        """The id of each sentence; of a variant, that of its original."""
-        if self.keys.get("protocol") == "augmented":
-            return [original_of(id_) for id_ in self.ids]
-        return originals_of(self.ids)
+        """The id of each sentence; of a variant, that of its original.
+
+        Variants of augmented test sets may have any name after the last dot of their id. Sentences
+        without triples have no variants there.
+        """
+        if self.keys.get("protocol") != "augmented" or not self.counts:
+            return originals_of(self.ids)
+        gold = next(iter(self.counts.values()))[:, COLUMNS.index("gold")]
+        return [
+            id_.rpartition(".")[0] or id_ if has_triples else id_
+            for id_, has_triples in zip(self.ids, gold > 0, strict=True)
+        ]
 
     def units(self, stratum: str = "all") -> list[str]:
         """Return the unit of resampling that each sentence of a stratum belongs to."""

@@ -14,7 +14,7 @@ from tripleaudit.scoring.scores import split_two_step
 from tripleaudit.scoring.significance import ALPHA
 from tripleaudit.scoring.units import SHARED_TRIPLE
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import MIN_CASES
+from tripleaudit.tables.cells import MIN_CASES, number
 from tripleaudit.tables.contrasts import (
     AT_LEAST,
     FEW,
@@ -398,9 +398,9 @@ def _swap_sides(row: Row) -> Row:
     }
     for end in ("", "_doubled"):
         difference, low, high = (row[f"{name}{end}"] for name in ("difference", "low", "high"))
-        swapped[f"difference{end}"] = -difference if _is_number(difference) else difference
-        swapped[f"low{end}"] = -high if _is_number(high) else high
-        swapped[f"high{end}"] = -low if _is_number(low) else low
+        swapped[f"difference{end}"] = 0.0 - difference if _is_number(difference) else difference
+        swapped[f"low{end}"] = 0.0 - high if _is_number(high) else high
+        swapped[f"high{end}"] = 0.0 - low if _is_number(low) else low
     return swapped
 
 
@@ -573,9 +573,9 @@ def _levels(row: Row) -> str:
 
 
 def _difference(value: float, low: float | None, high: float | None) -> str:
-    text = f"{100 * value:+.1f} points"
+    text = f"{number(100 * value, 1, sign=True)} points"
     if _is_number(low) and _is_number(high):
-        text += f" [{100 * low:.1f}, {100 * high:.1f}]"
+        text += f" [{number(100 * low, 1)}, {number(100 * high, 1)}]"
     return text.replace("-", MINUS)
 
 

@@ -30,6 +30,7 @@ from tripleaudit.tables.builders.gre import (
 from tripleaudit.tables.cells import Cell, Row, Table, frame_of_rows, of_frame
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import TableSpec
+from tripleaudit.tables.system_notes import UNREAD
 from tripleaudit.tables.tidy import RUN_KEYS, RunKey
 
 READS = ("data/reported/genres.csv",)
@@ -108,7 +109,7 @@ def printed_scores() -> Scores:
 
 
 def _measured_scores(study: TableInputs) -> Scores:
-    """Return the study's scores of open extraction; those of few texts are gaps."""
+    """Return the study's scores of open extraction; few texts or mostly unread answers are gaps."""
     import pandas as pd
 
     runs = _runs(study)
@@ -118,7 +119,8 @@ def _measured_scores(study: TableInputs) -> Scores:
     is_shown = (cells["matching"] == mode_of(study, runs)) & (cells["stratum"] == "all")
     has_texts = cells["cases"].isna() | (cells["cases"] >= FEWEST)
     is_of_runs = pd.MultiIndex.from_frame(cells[list(RUN_KEYS)]).isin(runs)
-    shown = cells[is_shown & has_texts & is_of_runs]
+    is_unread = cells["mark"].str.contains(UNREAD)
+    shown = cells[is_shown & has_texts & ~is_unread & is_of_runs]
     values = {}
     for metric in METRICS:
         of_metric = shown[shown["metric"] == metric.metric]
@@ -169,7 +171,7 @@ def _method_note(measured: Scores) -> str:
         f"measured: {systems} of open extraction ({named}); "
         "ground truth is left out. [low, high] is the 95 % interval over systems: each resample draws systems, with "
         f"their values on all data sets. A pair has a gap where a data set has fewer than {MIN_SYSTEMS} systems with "
-        f"both scores; scores of fewer than {FEWEST} texts take no part."
+        f"both scores; scores of fewer than {FEWEST} texts, and of systems with mostly unread answers, take no part."
     )
 
 
