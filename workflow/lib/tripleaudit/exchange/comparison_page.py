@@ -127,6 +127,11 @@ def _notes(result: Comparison) -> list[str]:
         f"p: randomisation test of the F1s, Holm-corrected within its block; bold where it is below {ALPHA} "
         "and the interval leaves 0 out.",
     ]
+    if all(len(seeds) == 1 for pair in result.pairs for seeds in pair.seeds):
+        notes.append(
+            "One run of each side: intervals and p are about these outputs; other trainings of the same "
+            "systems may differ."
+        )
     if any(
         one.label == EMPTY for pair in result.pairs for one in pair.blocks.get("cardinality", ())
     ):
