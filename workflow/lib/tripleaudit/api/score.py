@@ -162,8 +162,7 @@ def score(
             SEO and EPO sentences), ``entities`` and ``relations`` (of triples, alone), ``mentions``
             (any name of an entity counts, in documents with annotated mentions), ``triples``
             (number of gold triples, which is always there), ``ign`` (without triples of the
-            training set), ``thresholds``
-            (predicted triples by their scores).
+            training set), ``thresholds`` (predicted triples by their scores).
         bootstrap: resamples of the intervals; 0: none.
         seed: of the resampling.
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from statistics import fmean
 
 from tripleaudit.scoring.scores import CLASSIFICATION, split_two_step, two_step_name
 from tripleaudit.tables import labels, reported
@@ -85,8 +84,8 @@ def two_step(study: TableInputs) -> Table:
     rows = row_frame(_two_step_rows(study, runs))
     alone = [run._replace(extractor=split_two_step(run.extractor)[1]) for run in runs_of_rows(rows)]
     has_untrained = any(run.extractor in study.untrained for run in alone)
-    costs = [study.scores.values(run, "all", "", "money_ungated") for run in runs]
-    is_paid = has_untrained and any(costs)
+    has_costs = any(study.mean(run, "money_ungated") is not None for run in runs)
+    is_paid = has_untrained and has_costs
     saved: Sequence[str] = SAVED[:1] if has_untrained else ()
     if is_paid:
         saved = SAVED
@@ -145,23 +144,21 @@ def _paper_two_step(keys: Keys, metric: str) -> str | None:
 def _saved(study: TableInputs, keys: Keys, column: str) -> Cell:
     """Return the share of sentences or money that remains, or is saved, behind a classifier."""
     run, matching = run_of(keys), keys["matching"]
-    cases = study.scores.cases(run, "all", matching)
-    passed, paid, whole = (
-        list(study.scores.values(run, "all", "", name).values())
-        for name in ("let_through", "money", "money_ungated")
-    )
-    if not cases or not passed:
+    cases = study.mean(run, "sentences", matching=matching)
+    passed, paid = study.mean(run, "let_through"), study.mean(run, "money")
+    whole = study.mean(run, "money_ungated")
+    if not cases or passed is None:
         return Cell()
     gate = split_two_step(run.extractor)[0]
     mark = study.scores.mark(run._replace(training="wz", extractor=gate, noise="none"))
     of = subject(run._asdict(), matching=matching, metric="let_through")
     if column == SAVED[0]:
-        return Cell(100 * fmean(passed) / cases, 1, mark=mark, of=of)
-    if not paid or not fmean(whole):
+        return Cell(100 * passed / cases, 1, mark=mark, of=of)
+    if paid is None or not whole:
         return Cell()
     if column == SAVED[1]:
-        return Cell(1000 * fmean(paid) / cases, 4, mark=mark, of=of)
-    return Cell(100 * (1 - fmean(paid) / fmean(whole)), 1, mark=mark, of=of)
+        return Cell(1000 * paid / cases, 4, mark=mark, of=of)
+    return Cell(100 * (1 - paid / whole), 1, mark=mark, of=of)
 
 
 def _change(study: TableInputs, keys: Keys) -> Cell:
