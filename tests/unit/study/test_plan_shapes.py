@@ -122,6 +122,12 @@ def test_an_unknown_key_is_one_problem_at_every_depth(demo):
 def test_true_problems_of_other_sections_are_reported_with_a_wrong_shape(demo):
     demo["extractors"] = ["casrel"]
     demo["grescores"]["judge"] = {"endpoint": "unheard"}
-    demo["collections"]["news"]["corpus"] = "unheard"
     locations = [problem.partition(": ")[0] for problem in problems(demo)]
-    assert locations[0] == "extractors" and "grescores/judge/endpoint" in locations
+    assert locations == ["extractors", "grescores/judge/endpoint"]
+
+
+def test_a_training_that_no_section_names_is_a_problem_next_to_a_wrong_shape(demo):
+    demo["seeds"] = {"a": 1}
+    demo["collections"]["news"]["gate"] = "zcc-mcml"
+    locations = [problem.partition(": ")[0] for problem in problems(demo)]
+    assert locations == ["seeds", "collections/news/gate"]

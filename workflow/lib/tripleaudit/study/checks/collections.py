@@ -10,6 +10,7 @@ from tripleaudit.study.config.collections import Collection
 from tripleaudit.study.config.training import CLASSIFIER_PREFIX
 from tripleaudit.study.problems import LeftOut, refused
 from tripleaudit.study.runs import Runs
+from tripleaudit.study.trainings import trained_classifiers, trained_extractors
 
 
 class CollectionChecks:
@@ -77,16 +78,12 @@ class CollectionChecks:
             model: the extractor or classifier.
             corpus: the corpus of the training; None for the only one.
         """
-        entry = f"{section}/{(model or '').removeprefix(CLASSIFIER_PREFIX)}"
-        return self.left_out.includes(
-            entry,
-            f"systems/{model}",
-            f"corpora/{corpus}",
-            "settings",
-            "seeds",
-            "noising",
-            "protocols",
-        )
+        name = (model or "").removeprefix(CLASSIFIER_PREFIX)
+        if self.left_out.includes(f"{section}/{name}", f"systems/{model}", f"corpora/{corpus}"):
+            return True
+        config = self.collections.config
+        is_trained = model in (*trained_extractors(config), *trained_classifiers(config))
+        return is_trained and self.left_out.includes("settings", "seeds", "noising", "protocols")
 
     def _problems_of_model(
         self, where: str, model: str | None, run: str | None, runs: list[str]

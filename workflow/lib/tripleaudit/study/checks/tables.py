@@ -7,7 +7,7 @@ from tripleaudit.study.problems import LeftOut
 from tripleaudit.study.report import TABLES_WITHOUT_MATCHING, Report
 from tripleaudit.tables.spec import TABLES
 
-SOURCES_OF_SCORES = ("corpora", "protocols", "settings", "extractors", "zcc", "systems", "noising")
+SOURCES_OF_SCORES = ("corpora", "protocols", "settings", "extractors", "zcc", "systems")
 SOURCE_SECTIONS = {
     "audits": ("corpora", "protocols"),
     "gre": ("grescores", "grescores/datasets", "generative/datasets", "generative/systems"),
@@ -53,7 +53,7 @@ class TableChecks:
         """Return whether an entry was left out that may have been the source of a table."""
         sections = SOURCE_SECTIONS.get(TABLES[name].needs, SOURCES_OF_SCORES)
         training_files = [f"corpora/{name}/files/train" for name in self.report.config.corpora]
-        return self.left_out.includes(*training_files) or any(
+        return self.left_out.includes("noising", *training_files) or any(
             map(self.left_out.includes_entry_of, sections)
         )
 
