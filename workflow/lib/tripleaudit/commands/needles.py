@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
         joined_types,
     )
     from tripleaudit.needles.haystack import read_documents
-    from tripleaudit.needles.schema import load_schema, shipped_schemas
+    from tripleaudit.needles.schema import EntityType, load_schema, shipped_schemas
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     documents = read_documents(args.documents)
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(
             "schema discovery: the answers name no type that is relevant enough; lower --threshold"
         )
-    known_types = {}
+    known_types: dict[str, EntityType] = {}
     for path in shipped_schemas().values():
         known_types.update(load_schema(path).types)
     write_json(args.out, discovered_schema(types, known_types))
