@@ -8,8 +8,9 @@ import argparse
 import csv
 import os
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from nltk.tokenize import NLTKWordTokenizer
 
@@ -26,12 +27,19 @@ def count_with_nltk(text: str) -> int:
     return len(NLTK.tokenize(text))
 
 
+def count_triple(triple: Sequence[Any], count: Callable[[str], int]) -> int:
+    """Return the tokens of a triple; 0 for a malformed one, which the official mode keeps."""
+    if not all(isinstance(part, str) for part in triple):
+        return 0
+    return sum(count(part) for part in triple)
+
+
 def mean_over_texts(system: System, count: Callable[[str], int], mode: str) -> float:
     """Return #tok of a system: the mean over its texts of the mean tokens of a triple."""
     means = []
     for raw_triples in system.texts.values():
-        triples, _ = clean(raw_triples)
-        lengths = [sum(count(part) for part in triple) for triple in triples]
+        triples = raw_triples if mode == "official" else clean(raw_triples)[0]
+        lengths = [count_triple(triple, count) for triple in triples]
         if lengths:
             means.append(statistics.fmean(lengths))
         elif mode == "official":
