@@ -18,7 +18,7 @@ CONFIG = yaml.safe_load(f"""
 study: s
 corpora: {{webnlg: }}
 systems:
-  far: {{address: "http://127.0.0.1:9/x", headers: {{Authorization: "env:{OTHER}", X: plain}}}}
+  far: {{address: "http://127.0.0.1:9/x", headers: {{Authorization: "env:{OTHER}", X-Title: plain}}}}
   lm: {{endpoint: paid}}
   near: {{command: python -}}
 generative:

@@ -20,6 +20,7 @@ import torch
 import yaml
 from safetensors.torch import load_file
 
+from support.versions import forget
 from tripleaudit.cli import main
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import sha256
@@ -245,7 +246,7 @@ def test_checkpoints_belong_to_all_that_decides_a_result_and_to_nothing_else(
             f"from tripleaudit.scoring.spec import MatchingRule\nRULE = {rule}\n",
             encoding="utf-8",
         )
-        training_run.code._source.cache_clear()  # as in another process
+        forget()  # as in another process
         use_plugins([str(plugin)])
         others.append(fingerprint(matching="folded"))
     assert others[-1] != others[-2]
