@@ -1,4 +1,5 @@
 # Input and parameter functions of single rules.
+from tripleaudit.protocols.build import spec_of
 
 
 def pinned_file(wildcards):

@@ -1,5 +1,5 @@
 # From prepared corpora to the training and test sets of every protocol and cardinality setting.
-from tripleaudit.protocols.build import spec_of
+# Functions of inputs and parameters are in functions.smk and common.smk; `code` is explained in scoring.smk.
 
 
 rule original_split:

@@ -9,7 +9,7 @@ from tripleaudit.corpora.spec import FORMATS
 
 
 def format_names() -> list[str]:
-    """Return what a corpus's files may be said to be."""
+    """Return the values of `format`: the names of all formats, and `auto`."""
     return ["auto", *FORMATS]
 
 
