@@ -33,10 +33,9 @@ def stored(tmp_path):
             keys=keys,
             device="cpu",
             convergence=came,
-            extractor="casrel",
             encoder=MPNET,
             layout="exclusive",
-            **training,
+            **{"extractor": "casrel", **training},
         )
         return build_table(name, results.inputs())
 
@@ -71,6 +70,17 @@ def test_the_table_of_trainings_has_the_encoder_and_the_sentences_that_are_never
     assert table.cell("mine", "Layout").shown == "exclusive"
     assert table.cell("mine", "Lost").shown == "4.5"
     assert any("607 of 5019" in note and "0.0440" in note for note in table.notes)
+
+
+def test_a_classifier_has_no_layout_and_loses_no_triples(stored) -> None:
+    counts = {"triples": 200, "lost_triples": 7, "unwritable_triples": 2}
+    table = stored("trainings", counts=counts, extractor="zcc-binary")
+    assert table.cell("mine", "Encoder").shown.startswith("mpnet-base")
+    for column in ("Layout", "Lost"):
+        cell = table.cell("mine", column)
+        assert cell.value is None and not cell.text
+    (note,) = (note for note in table.notes if note.startswith("Lost:"))
+    assert "not counted here (docs/explanation/differences.md" in note
 
 
 def test_shipped_trainings_name_their_encoder(root) -> None:

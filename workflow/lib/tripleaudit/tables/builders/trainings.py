@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, Cell, Table, of_frame, subject
+from tripleaudit.tables.grid import is_extractor
 from tripleaudit.tables.inputs import UNFINISHED, UNSETTLED, TableInputs
 from tripleaudit.tables.loading import ended, trainings_of
 from tripleaudit.tables.spec import TableSpec
@@ -63,7 +64,9 @@ NOTES: Final = {
     "layout": "Layout: where the extractor reads an entity's end (docs/explanation/differences.md).",
     "lost": (
         "Lost: gold triples (%) that the training cannot represent: entities without a position in the text or beyond "
-        "the longest input, and entities that no tokens or words of the extractor fit."
+        "the longest input, and entities that no tokens or words of the extractor fit. Triples whose labels "
+        "contradict each other in a layout are not counted here (docs/explanation/differences.md has them). "
+        "Classifiers of sentences read no entities and lose no triples."
     ),
     "best": "Best step: of the weights that are used. Minutes: the whole training with its validations.",
     "seeds": (
@@ -150,6 +153,7 @@ def _row(run: RunKey, facts: Sequence[Mapping[str, Any]]) -> dict[str, Cell]:
     settings: Mapping[str, Any] = facts[0].get("settings") or {}
     encoders = dict.fromkeys(describe_encoder(fact) for fact in facts)
     layouts = dict.fromkeys(fact.get("layout") or UNKNOWN for fact in facts)
+    extracts = is_extractor(facts[0].get("extractor") or run.extractor)
     devices = {labels.device(str(fact["device"])) for fact in facts}
     lost = [_lost_share(fact.get("counts") or {}) for fact in facts]
     batch = settings.get("batch_size")
@@ -158,9 +162,9 @@ def _row(run: RunKey, facts: Sequence[Mapping[str, Any]]) -> dict[str, Cell]:
     seconds = _mean(fact.get("seconds") for fact in facts)
     cells = {
         "Encoder": Cell(text=", ".join(encoders)),
-        "Layout": Cell(text=", ".join(layouts)),
+        "Layout": Cell(text=", ".join(layouts)) if extracts else Cell(),
         "Seeds": Cell(len(facts), 0, of=subject(run._asdict())),
-        "Lost": _percent(_mean(lost), 1),
+        "Lost": _percent(_mean(lost), 1) if extracts else Cell(),
         "Epochs": Cell(_mean(fact.get("epochs") for fact in facts), 1),
         "Batch": Cell(batch, 0),
         "Encoder rate": _rate(settings, "encoder_learning_rate"),
