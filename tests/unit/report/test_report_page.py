@@ -3,6 +3,7 @@ import json
 import re
 import shutil
 
+import pandas as pd
 import pytest
 
 from support.outline import Outline
@@ -25,6 +26,7 @@ from tripleaudit.tables.cells import Cell, Column, Row, Table
 from tripleaudit.tables.frames import read_contrasts
 from tripleaudit.tables.headlines import make_headlines
 from tripleaudit.tables.render.data_forms import read_table
+from tripleaudit.tables.system_notes import UNREAD
 
 pytestmark = pytest.mark.xdist_group("report")
 
@@ -460,6 +462,22 @@ def test_the_sentences_begin_with_the_best_system_on_the_original_test_set(data)
     assert start["set"] == "demo/original"
     assert start["system"] in {system["key"] for system in data["systems"]}
     assert start["system"].startswith("casrel/")  # no classifier in front of it
+
+
+def test_the_sentences_do_not_begin_with_a_model_of_mostly_unread_answers(study):
+    run = find_files(study).predicted[0]
+    models = [dataclasses.replace(run, extractor=name, training="") for name in ("cut", "whole")]
+    assert browser_data(models)["start"]["system"] == "cut"
+    readable = browser_data(models, unread={("demo", "cut")})
+    assert readable["start"]["system"] == "whole"
+
+
+def test_the_page_reads_from_the_contrasts_whose_answers_are_unread(own):
+    assert data_of(page_of(own), "browser-data")["start"]
+    frame = pd.read_parquet(own / "contrasts.parquet")
+    frame[["mark", "mark_first", "mark_second"]] = UNREAD
+    frame.to_parquet(own / "contrasts.parquet")
+    assert data_of(page_of(own), "browser-data")["start"] == {}
 
 
 def test_the_page_shows_fractions_in_percent_and_copies_them_as_written(study, written):

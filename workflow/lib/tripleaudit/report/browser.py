@@ -5,7 +5,7 @@ slices accordingly.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from tripleaudit.core.errors import UserError
@@ -35,10 +35,20 @@ MAX_BYTES = 5_000_000
 RAW_CHARACTERS = 4_000  # of a raw answer; the rest lies in the answers' file
 
 
-def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> dict[str, Any]:
+def browser_data(
+    predicted: Sequence[Predicted],
+    max_bytes: int = MAX_BYTES,
+    unread: Collection[tuple[str, str]] = (),
+) -> dict[str, Any]:
     """Judge every prediction and choose sentences that fit into a limit of bytes.
 
     The sentences are spread evenly over each test set.
+
+    Args:
+        predicted: the runs.
+        max_bytes: limit of the sentences as JSON.
+        unread: ``(corpus, system)`` of language models with mostly unread answers on the original
+            test set; the page does not open on them.
 
     Returns:
         ``sets`` and ``systems`` (``{"key", "name"}``, systems with their ``set``), ``relations``
@@ -129,31 +139,38 @@ def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> 
         "total": sum(map(len, every)),
         "sentences": _fitting(every, max_bytes),
     }
-    return {**data, "start": first_view(data, predicted)}
+    return {**data, "start": first_view(data, predicted, unread)}
 
 
-def first_view(data: Mapping[str, Any], predicted: Sequence[Predicted]) -> dict[str, str]:
+def first_view(
+    data: Mapping[str, Any],
+    predicted: Sequence[Predicted],
+    unread: Collection[tuple[str, str]] = (),
+) -> dict[str, str]:
     """Return the keys of the test set and of the system that the page shows first.
 
     They are those of the best trained extractor on an original test set, without a classifier in
     front of it. Without one, the best system with a trained extractor is shown, then the best of
-    all systems; never a baseline.
+    all systems; never a baseline or a model with mostly unread answers.
 
     Args:
         data: what :func:`browser_data` returns.
         predicted: its runs, in the order of its systems.
+        unread: as of :func:`browser_data`.
     """
     best: tuple[bool, bool, float] | None = None
     view: dict[str, str] = {}
     for run, system, counts in zip(predicted, data["systems"], error_counts(data), strict=True):
         if run.protocol != "original" or run.classifies or run.extractor in BASELINES:
             continue
+        classifier, extractor = split_two_step(run.extractor)
+        if (run.corpus, extractor) in unread:
+            continue
         predicted_triples = counts[CORRECT] + sum(
             counts[kind] for kind in KINDS if kind != "missed"
         )
         gold_triples = counts[CORRECT] + counts["missed"]
         f1 = 2 * counts[CORRECT] / max(1, predicted_triples + gold_triples)
-        classifier, extractor = split_two_step(run.extractor)
         is_trained = extractor in EXTRACTORS
         rank = (is_trained, is_trained and not classifier, f1)
         if best is None or rank > best:

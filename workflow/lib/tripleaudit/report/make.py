@@ -16,12 +16,14 @@ from tripleaudit.report.kinds import KINDS
 from tripleaudit.report.origin import origin_of
 from tripleaudit.report.study_files import ReportFiles, StudyFacts
 from tripleaudit.report.table_files import Links, compared
+from tripleaudit.scoring.scores import split_two_step
 from tripleaudit.tables.frames import read_contrasts
 from tripleaudit.tables.grid import NOISE_NOTE, mark_notes
 from tripleaudit.tables.headlines import Headlines, make_headlines
 from tripleaudit.tables.labels import SETTINGS_NOTE
 from tripleaudit.tables.render.data_forms import read_table
 from tripleaudit.tables.render.markup import templates
+from tripleaudit.tables.system_notes import UNREAD
 
 log = logging.getLogger(__name__)
 WORDS = {"+EN": NOISE_NOTE, "NZ": SETTINGS_NOTE, "WZ": SETTINGS_NOTE}  # of the first screen
@@ -46,7 +48,7 @@ def make_report(
         page.plots_of(files.plots),
     )
     links, origin = Links.to(predicted), origin_of(files.provenance, facts)
-    browser = browser_data(predicted, max_bytes) if predicted else None
+    browser = browser_data(predicted, max_bytes, unread_systems(files)) if predicted else None
     notes: dict[str, int] = {}  # every note once, numbered in the order in which they are needed
     sections: list[page.Section] = []
     drawn: dict[str, Any] = {}
@@ -134,6 +136,19 @@ def read_headlines(files: ReportFiles) -> Headlines:
     if not files.contrasts:
         return Headlines()
     return make_headlines(read_contrasts(files.contrasts[0]))
+
+
+def unread_systems(files: ReportFiles) -> set[tuple[str, str]]:
+    """Return ``(corpus, system)`` of models with mostly unread answers on the original test set."""
+    systems: set[tuple[str, str]] = set()
+    if not files.contrasts:
+        return systems
+    for row in read_contrasts(files.contrasts[0]):
+        for side in ("first", "second"):
+            if UNREAD in row[f"mark_{side}"] and row[f"protocol_{side}"] == "original":
+                system = split_two_step(row[f"extractor_{side}"])[1]
+                systems.add((row["corpus"], system))
+    return systems
 
 
 def write_study_report(files: ReportFiles, facts: Mapping[str, Any], out: str | Path) -> None:
