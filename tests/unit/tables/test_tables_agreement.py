@@ -132,6 +132,57 @@ def test_a_mark_is_bold_only_if_every_contrast_is_shown(tmp_path, seed, is_bold)
     assert ("leads" in headlines_of(inputs).headlines[0].title) is is_bold
 
 
+def rows_of(right):
+    """Return one sentence with one triple for each value; the triple is wrong where it is False."""
+    return [
+        {"id": f"s{number}", "text": f"t {number}", "triples": [["a" if found else "x", "r", "b"]]}
+        for number, found in enumerate(right)
+    ]
+
+
+@pytest.mark.parametrize("seed", [17, 0])
+def test_which_has_the_corrected_p_and_the_outcome_of_the_contrasts(tmp_path, seed):
+    random = np.random.default_rng(seed)
+    names = ("casrel", "prgc", "pfn", "onerel", "birte")
+    base = random.random(200)
+    chances = (0.74, 0.64, 0.64, 0.64, 0.64)
+    right = {
+        name: base + random.normal(0, 0.25, 200) < chance
+        for name, chance in zip(names, chances, strict=True)
+    }
+    inputs = tables_of(tmp_path, [counts_of(name, found) for name, found in right.items()])
+    frame = contrasts_of(inputs, contrast=SYSTEMS)
+    predictions = {name: rows_of(found) for name, found in right.items()}
+    result = ta.which(rows_of([True] * 200), predictions=predictions)
+    best, *others = result.ranked
+    for row in others:
+        sides = (
+            frame[["extractor_first", "extractor_second"]].isin([best.name, row.name]).all(axis=1)
+        )
+        (contrast,) = frame[sides].to_dict("records")
+        assert (row.p, row.outcome) == (pytest.approx(contrast["p_holm"]), contrast["outcome"])
+    is_best = all(row.outcome == SHOWN for row in others)
+    assert ("is best" in result.conclusion) is is_best
+    if seed == 17:  # a p-value that survives four comparisons and not all ten pairs
+        assert "not shown: p = .053 (Holm)" in result.conclusion
+
+
+@pytest.mark.parametrize(
+    ("sentences", "bootstrap", "words"),
+    [
+        (9, 1000, "not shown: no interval was computed (too few sentences)"),
+        (150, 0, "not shown: no interval was computed (the number of resamples is 0)"),
+        (20, 1000, "not shown: fewer than 30 sentences"),
+    ],
+)
+def test_which_states_why_a_lead_with_a_small_p_is_not_shown(sentences, bootstrap, words):
+    predictions = {"all": rows_of([True] * sentences), "none": rows_of([False] * sentences)}
+    gold = rows_of([True] * sentences)
+    result = ta.which(gold, predictions=predictions, bootstrap=bootstrap)
+    assert result.ranked[1].p < 0.05
+    assert result.conclusion == f"all has the highest F1; its lead over none is {words}."
+
+
 def test_systems_without_training_count_in_the_bold_marks_of_trained_ones(tmp_path):
     """They are in the family of pairs, although their rows have a heading of their own."""
     random = np.random.default_rng(0)

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,10 @@ from tripleaudit.scoring.difference import Difference, between
 from tripleaudit.scoring.matching import applicable, check_matching, sentence_counts, untyped
 from tripleaudit.scoring.parts import described
 from tripleaudit.scoring.sides import load_pair
-from tripleaudit.scoring.significance import ALPHA, holm
-from tripleaudit.tables.cells import Cell, Column, Row, Table, number
+from tripleaudit.scoring.significance import holm
+from tripleaudit.tables.cells import MIN_CASES, Cell, Column, Row, Table, number
+from tripleaudit.tables.contrasts import FEW, NOT_SHOWN, NOTHING_FOUND, SHOWN, outcome_of
+from tripleaudit.tables.headlines import describe_disagreement
 from tripleaudit.tables.system_notes import UNREAD, UnreadAnswers, count_unread
 
 log = logging.getLogger(__name__)
@@ -49,7 +52,11 @@ class Ranked:
         scores: precision, recall and F1 with their intervals; None for a model that did not answer.
         behind: F1 minus that of the best model; None for the best one.
         behind_low, behind_high: bounds of the 95 % interval of ``behind``.
-        p: of the randomisation test of that difference, Holm-corrected over all rows.
+        p: of the randomisation test of that difference, Holm-corrected over all pairs of the ranked
+            rows, as in the contrasts of a study.
+        outcome: of that difference, as in the contrasts of a study; None for the best model.
+        reason: why the difference is not shown; empty where it is, and where interval and test
+            agree.
         unread: answers that were truncated, refused or unreadable; None for predictions.
         answers: all answers; None for predictions.
         money: spent on the answers, at the prices that were given.
@@ -63,6 +70,8 @@ class Ranked:
     behind_low: float | None = None
     behind_high: float | None = None
     p: float | None = None
+    outcome: str | None = None
+    reason: str = ""
     unread: int | None = None
     answers: int | None = None
     money: float | None = None
@@ -89,24 +98,29 @@ class WhichResult(Result):
 
     @property
     def best(self) -> Ranked | None:
-        """The model with the greatest F1, significant or not; None without scores."""
+        """The model with the greatest F1, shown to be best or not; None without scores."""
         return next((row for row in self.ranked if row.scores and not row.mostly_unread), None)
 
     @property
     def conclusion(self) -> str:
-        """One sentence: which model is best, or whose lead is not significant."""
+        """One sentence: which model is best, or over which ones its lead is not shown."""
         rows = [row for row in self.ranked if row.scores and not row.mostly_unread]
         if not rows:
             return "No model can be ranked."
         best, *others = rows
         if not others:
             return f"{best.name} alone was scored."
-        equal = [row.name for row in others if not _is_shown(row)]
-        if not equal:
+        names_by_reason: dict[str, list[str]] = {}
+        for row in others:
+            if row.outcome != SHOWN:
+                names_by_reason.setdefault(row.reason, []).append(row.name)
+        if not names_by_reason:
             return f"{best.name} is best."
-        return (
-            f"{best.name} has the highest F1; its lead over {', '.join(equal)} is not significant."
-        )
+        clauses = [
+            f"its lead over {', '.join(names)} is {NOT_SHOWN}{reason and ': '}{reason}"
+            for reason, names in names_by_reason.items()
+        ]
+        return f"{best.name} has the highest F1; {'; '.join(clauses)}."
 
     def rows(self) -> list[dict[str, Any]]:
         found = []
@@ -358,8 +372,11 @@ def _rank(
         )
         for row in compared
     }
-    p_values = holm([difference.p or 0.0 for difference in differences.values()])
-    corrected = dict(zip(differences, p_values, strict=True))
+    p_values = [difference.p or 0.0 for difference in differences.values()]
+    for first, second in combinations(compared, 2):
+        sides = counts[first.name], counts[second.name]
+        p_values.append(between(*sides, units=(units, units), replicates=0, seed=seed).p or 0.0)
+    corrected = dict(zip(differences, holm(p_values), strict=False))
     ranked = [best]
     for row in others:
         difference = differences.get(row.name)
@@ -367,23 +384,41 @@ def _rank(
             ranked.append(row)
             continue
         bound = difference.bounds["f1"] if difference.bounds else None
-        ranked.append(
-            replace(
-                row,
-                behind=difference.change("f1"),
-                behind_low=bound.low if bound else None,
-                behind_high=bound.high if bound else None,
-                p=corrected[row.name],
-            )
+        row = replace(
+            row,
+            behind=difference.change("f1"),
+            behind_low=bound.low if bound else None,
+            behind_high=bound.high if bound else None,
+            p=corrected[row.name],
         )
+        outcome, reason = _outcome_and_reason(row, difference, bootstrap)
+        ranked.append(replace(row, outcome=outcome, reason=reason))
     return [*ranked, *failed]
 
 
-def _is_shown(row: Ranked) -> bool:
-    """Whether a row is shown to be behind the best one."""
-    return (
-        row.behind_high is not None and row.behind_high < 0 and row.p is not None and row.p < ALPHA
-    )
+def _outcome_and_reason(row: Ranked, difference: Difference, bootstrap: int) -> tuple[str, str]:
+    """Return what follows from the difference to the best model, and why it is not shown."""
+    contrast: dict[str, Any] = {
+        "first": difference.first[2],
+        "second": difference.second[2],
+        "low": row.behind_low,
+        "high": row.behind_high,
+        "p": difference.p,
+        "p_holm": row.p,
+        "cases": difference.units,
+        "mark": "",
+    }
+    contrast["outcome"] = outcome = outcome_of(contrast)
+    if outcome == SHOWN:
+        return outcome, ""
+    if difference.bounds is None:
+        cause = "the number of resamples is 0" if not bootstrap else "too few sentences"
+        return outcome, f"no interval was computed ({cause})"
+    if outcome == FEW:
+        return outcome, f"fewer than {MIN_CASES} sentences"
+    if outcome == NOTHING_FOUND:
+        return outcome, "no correct triple"
+    return outcome, describe_disagreement(contrast).removeprefix(f"{NOT_SHOWN}: ")
 
 
 def _score_cells(row: Ranked) -> list[Cell]:

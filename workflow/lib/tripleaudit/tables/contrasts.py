@@ -245,7 +245,7 @@ def contrasts(
         rows, columns=[column for column in COLUMNS if column not in ("p_holm", "outcome")]
     )
     frame["p_holm"] = _corrected(frame)
-    frame["outcome"] = [_outcome(row) for row in frame.to_dict("records")]
+    frame["outcome"] = [outcome_of(row) for row in frame.to_dict("records")]
     return frame[list(COLUMNS)]
 
 
@@ -382,8 +382,8 @@ def _corrected(frame: pd.DataFrame) -> list[float | None]:
     return corrected
 
 
-def _outcome(row: Mapping[str, Any]) -> str:
-    """Return what follows from a contrast."""
+def outcome_of(row: Mapping[str, Any]) -> str:
+    """Return what follows from a contrast; the keys of ``row`` are names of :data:`COLUMNS`."""
     if UNREAD in row["mark"]:
         return UNREADABLE
     if row["cases"] < MIN_CASES:

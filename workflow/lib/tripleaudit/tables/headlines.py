@@ -525,7 +525,7 @@ def _numbers(row: Row, levels: str) -> str:
         parts = [f"{difference}, after twice the epochs {doubled} ({mark})"]
     else:
         parts = [levels, difference]
-    disagreement = _disagreement(row)
+    disagreement = describe_disagreement(row)
     p_value = _p_value(row)
     if disagreement or p_value:
         parts.append(disagreement or p_value)
@@ -555,7 +555,7 @@ def _deciding_p(row: Row) -> float | None:
     return None
 
 
-def _disagreement(row: Row) -> str:
+def describe_disagreement(row: Row) -> str:
     """Write what keeps a difference from being shown, where interval and test disagree."""
     p_value = _deciding_p(row)
     if row["outcome"] != NOT_SHOWN or p_value is None or not _is_number(row["low"]):
