@@ -183,6 +183,16 @@ def test_which_states_why_a_lead_with_a_small_p_is_not_shown(sentences, bootstra
     assert result.conclusion == f"all has the highest F1; its lead over none is {words}."
 
 
+def test_which_counts_a_sentence_with_its_variants_once():
+    ids = augmented_ids(12)
+    gold, wrong = (
+        [{**row, "id": id_} for row, id_ in zip(rows_of([found] * 48), ids, strict=True)]
+        for found in (True, False)
+    )
+    result = ta.which(gold, predictions={"all": gold, "none": wrong})
+    assert result.ranked[1].outcome == FEW
+
+
 def test_systems_without_training_count_in_the_bold_marks_of_trained_ones(tmp_path):
     """They are in the family of pairs, although their rows have a heading of their own."""
     random = np.random.default_rng(0)
