@@ -10,6 +10,7 @@ from tripleaudit.cli import main
 from tripleaudit.core import outputs, storage
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import atomic_write, open_text, write_json
+from tripleaudit.corpora.model import Sentence
 from tripleaudit.scoring.scores import Score, keys_of, read_scores, write_scores
 
 
@@ -116,6 +117,72 @@ def test_checkpoints_and_files_outside_the_study_have_no_digests(study, tmp_path
 def test_files_of_a_corpus_with_the_name_checkpoints_have_digests(study):
     write_json(study / "corpora" / "checkpoints" / "test.json", {})
     assert dict(outputs.verify(study)) == {"corpora/checkpoints/test.json": "unchanged"}
+
+
+def save_extractor(folder, encoder):
+    from tripleaudit.extractors.casrel import CasRel
+    from tripleaudit.testing import build_extractor
+
+    build_extractor(CasRel, encoder).save_pretrained(folder)
+
+
+def save_topics(folder, encoder):
+    from tripleaudit.grescores.topics import train_topics
+
+    train_topics(["Paris France capital", "Rome Italy capital"] * 3, 2, seed=0).save(folder)
+
+
+def save_masked_lm(folder, encoder):
+    from tripleaudit.protocols.augmented.train_mlm import train_masked_lm
+
+    sentences = [Sentence(str(number), f"it rains today {number} .") for number in range(6)]
+    train_masked_lm(encoder, sentences, folder, steps=1)
+
+
+def load_extractor(folder):
+    from tripleaudit.extractors.base import Extractor
+
+    Extractor.from_pretrained(folder)
+
+
+def load_topics(folder):
+    from tripleaudit.grescores.topics import TopicModel
+
+    TopicModel.load(folder)
+
+
+def load_masked_lm(folder):
+    from tripleaudit.protocols.augmented.masked_lm import MaskedLanguageModel
+
+    MaskedLanguageModel(folder)
+
+
+@pytest.mark.parametrize(
+    ("save", "load"),
+    [
+        (save_extractor, load_extractor),
+        (save_topics, load_topics),
+        (save_masked_lm, load_masked_lm),
+    ],
+)
+def test_weights_that_changed_after_their_job_are_not_loaded(
+    study, tmp_path, tiny_encoder, save, load
+):
+    """The changed file is a whole one with finite numbers, so that only its digest tells."""
+    from safetensors.numpy import load_file, save_file
+
+    fresh, model = tmp_path / "fresh", study / "models" / "one"
+    fresh.mkdir()
+    model.mkdir(parents=True)
+    save(fresh, tiny_encoder)
+    storage.publish(fresh, model)
+    load(model)
+    (weights,) = model.glob("*.safetensors")
+    numbers = load_file(weights)
+    name = sorted(numbers)[0]
+    save_file({**numbers, name: numbers[name] + 1}, weights, metadata={"format": "pt"})
+    with pytest.raises(UserError, match=f"{weights.name}: has changed since its job wrote it"):
+        load(model)
 
 
 def test_models_can_be_read_by_colleagues(study, tmp_path):
