@@ -64,11 +64,16 @@ class Serve(Section):
     """A model of workflow/lib/tripleaudit/data/registry/models.yaml or a source: a GGUF file."""
 
 
-class Sampling(Section):
-    """Settings of sampling that replace those of an endpoint; null takes the endpoint's."""
+class AnswerLimit(Section):
+    """The limit of an answer, for sections whose requests may replace that of an endpoint."""
 
     max_tokens: Number | None = None
-    """Instead of the endpoint's."""
+    """Most tokens of an answer, instead of the endpoint's."""
+
+
+class Sampling(AnswerLimit):
+    """Settings of sampling that replace those of an endpoint; null takes the endpoint's."""
+
     temperature: Temperature | None = None
     """Instead of the endpoint's."""
     seed: int | None = None

@@ -10,13 +10,13 @@ from tripleaudit.core.fields import (
     OrEmpty,
     Positive,
     Runtime,
-    Section,
     Text,
     form,
     one_of,
 )
 from tripleaudit.corpora.readers import REMOVED_FORMATS
 from tripleaudit.corpora.readers.records import Columns
+from tripleaudit.llm.endpoint import AnswerLimit
 from tripleaudit.study.config.corpora import format_names
 from tripleaudit.study.config.training import Training
 from tripleaudit.systems.spec import SYSTEM_KINDS
@@ -32,7 +32,7 @@ COMMAND, RELATIONS = (
 )  # as JSON schema
 
 
-class System(Section):
+class System(AnswerLimit):
     """A row of the tables of F1, connected by one key (docs/howto/systems.md).
 
     GREScores are about `generative/systems`.
@@ -88,8 +88,6 @@ class System(Section):
     """Plain names of relations for prompts, as under `generative/datasets/<name>/verbalise`."""
     reask: bool = True
     """Query a language model once more where its answer cannot be read."""
-    max_tokens: Number | None = None
-    """Most tokens of an answer, instead of the endpoint's."""
     examples: Count = 0
     """How many training sentences a language model is shown with their gold triples before the
     text.
