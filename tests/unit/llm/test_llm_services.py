@@ -266,6 +266,23 @@ def test_a_job_waits_for_the_reservations_of_other_jobs(tmp_path):
             client.complete_all(requests(2))
 
 
+def test_a_request_of_another_job_may_end_while_a_reservation_is_tried(tmp_path, monkeypatch):
+    with FakeEndpoint(Reply("x", prompt_tokens=0, completion_tokens=1)) as fake:
+        paid = endpoint(fake, prices=Prices(0, 1000), max_tokens=20)
+        other = Store(tmp_path, budget=0.03)
+        assert other.reserve("of another job", "e", 1, 0.02) is Reservation.GRANTED
+        reserve = Store.reserve
+
+        def reserve_and_end_the_other(store, *arguments):
+            outcome = reserve(store, *arguments)
+            other.settle("of another job", 0.0)
+            return outcome
+
+        monkeypatch.setattr(Store, "reserve", reserve_and_end_the_other)
+        with Client(paid, tmp_path, budget=0.03) as client:
+            assert client.complete_all(requests(1))[0].text == "x"
+
+
 def job(fake, folder, dies_after):
     die_after(dies_after)
     with Client(endpoint(fake, prices=Prices(3, 7), max_retries=20), folder) as client:

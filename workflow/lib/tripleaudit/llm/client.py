@@ -588,6 +588,7 @@ class _Meter:
                 out cheaper.
         """
         store, slots = self.client.store, self.client.endpoint.concurrency
+        nothing_in_flight = False  # before the reservation was tried
         while True:
             outcome = store.reserve(self.key, self.client.slots_key, slots, self.amount)
             value = self.stored()
@@ -596,9 +597,13 @@ class _Meter:
                 raise _AlreadyStored(value)
             if outcome is Reservation.GRANTED:
                 return
-            if outcome is Reservation.OVER_BUDGET and not store.others_in_flight():
+            over_budget = outcome is Reservation.OVER_BUDGET
+            if over_budget and nothing_in_flight:
                 raise self._over_budget()
-            await asyncio.sleep(POLL_SECONDS)
+            # a request of another job may have ended since the reservation was tried: try again
+            nothing_in_flight = over_budget and not store.others_in_flight()
+            if not nothing_in_flight:
+                await asyncio.sleep(POLL_SECONDS)
 
     def lose(self) -> None:
         """Count an attempt that may have been billed."""
