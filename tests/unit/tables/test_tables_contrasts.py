@@ -12,7 +12,7 @@ from support.workflow import ROOT
 from tripleaudit.core.errors import UserError
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.tables.building import build_table
-from tripleaudit.tables.contrasts import AT_LEAST, OPEN, SHOWN, SYSTEMS, contrast_names
+from tripleaudit.tables.contrasts import AT_LEAST, OPEN, SHOWN, SYSTEMS, contrast_names, contrasts
 from tripleaudit.tables.frames import write_frames
 
 
@@ -349,6 +349,28 @@ def test_every_row_of_the_table_says_on_which_test_set(tmp_path):
     systems = [row.label for row in table.rows if row.group == "entirely seen to unseen"]
     noised = [name for name in systems if name.startswith("CasRel")]
     assert sorted(noised) == ["CasRel", "CasRel (Aug.)", "CasRel+EN"]
+
+
+def test_stored_trainings_of_equal_names_are_compared_once_for_each_test_set(tmp_path):
+    """The same two stored systems were trained for two corpora and for two protocols."""
+    results = Results(tmp_path)
+    ended = {"flat": True, "slope": 0.001, "error": 0.0, "best_step": 9, "last_step": 10}
+    for name, probability, quality in (("plain", None, 0.5), ("noised", 0.05, 0.8)):
+        for corpus in ("webnlg", "nyt"):
+            for protocol in ("original", "rearranged"):
+                results.run(name, quality=quality, corpus=corpus, protocol=protocol)
+                keys = {"corpus": corpus, "protocol": protocol, "training": "nz"}
+                results.fact(
+                    keys={**keys, "extractor": name, "noise": "none"},
+                    device="cpu",
+                    convergence=ended,
+                    extractor="casrel",
+                    noise_probability=probability,
+                )
+    frame = contrasts(results.inputs().scores, "exact-string")
+    noising = frame[frame["contrast"].str.startswith("with Entity Noising")]
+    assert {"webnlg", "nyt"} == set(noising["corpus"])
+    assert not noising.duplicated(["contrast", "corpus"]).any()
 
 
 def test_the_page_on_python_lists_all_contrasts() -> None:

@@ -295,19 +295,26 @@ def _noised_systems(scores: ScoreIndex, sides: Sequence[Side]) -> Iterator[tuple
         key = (run.corpus, run.protocol, run.training, fact.get("extractor"), encoder)
         if run.noise == "none":
             by_training.setdefault(key, {})[bool(fact.get("noise_probability"))] = run.extractor
+    # one pair of names may stand behind trainings of several protocols
+    pairs_of_names = dict.fromkeys(
+        (str(corpus), names[False], names[True])
+        for (corpus, *_), names in by_training.items()
+        if len(names) == 2
+    )
     noising = [contrast for contrast in CONTRASTS if contrast.first.get("noise") == "none"]
-    for systems in by_training.values():
-        if len(systems) < 2:
-            continue
+    for corpus, without, with_noise in pairs_of_names:
         for contrast in noising:
             firsts, seconds = (
-                [side for side in sides if side.meets({**contrast.held, "extractor": name})]
-                for name in (systems[False], systems[True])
+                [
+                    side
+                    for side in sides
+                    if side.meets({**contrast.held, "corpus": corpus, "extractor": name})
+                ]
+                for name in (without, with_noise)
             )
             for first in firsts:
                 for second in seconds:
-                    if first.run.corpus == second.run.corpus:
-                        yield contrast.name, first, second
+                    yield contrast.name, first, second
 
 
 def _sides(scores: ScoreIndex, matching: str) -> Iterator[Side]:
