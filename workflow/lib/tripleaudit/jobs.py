@@ -1,4 +1,11 @@
-"""Helpers of rules: digests of the code and files behind a job, and the environment of jobs."""
+"""Helpers of rules: digests of the code and files behind a job, and the environment of jobs.
+
+Functions ``*_code`` return a mapping from parts of the code to their digests. A rule passes it as a
+parameter, so Snakemake reruns the job when a digest changes. :func:`command_code` covers the
+command of the rule. The others cover what one job uses in addition: modules
+(:func:`chosen_code`), entries of a registry (:func:`described_code`), an extractor
+(:func:`extractor_code`) or a corpus (:func:`corpus_code`).
+"""
 
 import hashlib
 import json
@@ -35,7 +42,7 @@ def command_of(shell: str) -> str:
 
 
 def command_code(command: str) -> dict[str, str]:
-    """Return part -> digest of the code of a command; as a parameter it reruns jobs on changes.
+    """Return the digests of the code of a command.
 
     A command that imports the matching rules applies all of them, also those of plugins; a training
     applies one, which its rule names. A command that prints labels of extractors or protocols
@@ -54,14 +61,18 @@ def command_code(command: str) -> dict[str, str]:
 
 
 def chosen_code(command: str, *modules: str, files: Iterable[str | Path] = ()) -> dict[str, str]:
-    """Return the digests of what a job uses in addition to its command, such as its table."""
+    """Return the digests of modules and files that a job uses in addition to its command."""
     shared = code.versions(command_module(command))
     chosen = code.versions(*modules, files=files)
     return {part: digest for part, digest in chosen.items() if part not in shared}
 
 
 def described_code(command: str, registry: Registry, *names: str) -> dict[str, str]:
-    """Return :func:`chosen_code` of entries, by default all, with the digest of their fields."""
+    """Return the digests of registry entries: of their modules and of their fields.
+
+    Args:
+        names: of the entries; without names, all entries.
+    """
     entries = [registry.need(name) for name in names or registry]
     modules = sorted({entry.module for entry in entries if not entry.file})
     files = sorted({entry.file for entry in entries if entry.file})
@@ -71,9 +82,9 @@ def described_code(command: str, registry: Registry, *names: str) -> dict[str, s
 def _description_digest(registry: Registry, *names: str) -> dict[str, str]:
     """Return the digest of the fields of entries: labels, order, settings and their defaults.
 
-    Empty fields are left out, so that a new field changes the digest of no entry that leaves it
-    empty. So are places of files: a study may be moved, and the content of the files counts as
-    code.
+    Empty fields are left out, so that adding a field to a spec does not change the digests of
+    entries that do not use it. Paths of files are left out, because a study may be moved; the
+    content of the files counts as code.
     """
     fields = {name: _described_fields(registry[name]) for name in names or registry}
     text = json.dumps(fields, sort_keys=True, default=_qualified_name)
@@ -96,22 +107,23 @@ def _qualified_name(value: object) -> str:
 
 
 def extractor_code(command: str, extractor: str) -> dict[str, str]:
-    """Return :func:`chosen_code` of an extractor or classifier; of all if the name is empty."""
+    """Return the digests of an extractor or classifier; of all if the name is empty."""
     names = [extractor] if extractor else list(EXTRACTORS)
-    homes = {class_reference(name).rpartition(":")[0] for name in names}
-    files = {home for home in homes if home.endswith(".py")}
-    chosen = chosen_code(command, *sorted(homes - files), files=sorted(files))
+    sources = {class_reference(name).rpartition(":")[0] for name in names}
+    files = {source for source in sources if source.endswith(".py")}
+    modules = sources - files
+    chosen = chosen_code(command, *sorted(modules), files=sorted(files))
     return chosen | _description_digest(EXTRACTORS, *names)
 
 
 def corpus_code(
     formats: Iterable[str], corpus: RegisteredCorpus | None, split: str
 ) -> dict[str, str]:
-    """Return :func:`chosen_code` of the readers of a split, and a registered corpus's digest.
+    """Return the digests of the readers of a split, and of the entry of a registered corpus.
 
     Args:
-        formats: formats of a study's own files; empty while a format is not known yet, so that it
-            may be any.
+        formats: formats of a study's own files; empty for all formats, while the format of a file
+            is not yet known.
         corpus: the registered corpus; None for a study's own files.
         split: name of the split.
     """
@@ -130,7 +142,7 @@ def pinned(source: RawFile | Model) -> str:
 
 
 def content_digests(paths: Iterable[str]) -> list[str]:
-    """Return name and digest of those paths that are files, in their order.
+    """Return ``NAME DIGEST`` of each path that is a file, in their order.
 
     As a parameter they rerun a job when a file was replaced by an older one: Snakemake compares the
     content of an input only if it is newer than the output.
@@ -161,10 +173,14 @@ def export_environment(
 ) -> None:
     """Let jobs on any machine find this interpreter, this package and the study's device.
 
-    ``library`` is the folder that the package is imported from, None where it is installed. Where a
-    job runs does not decide what it computes, so the device is no parameter that would rerun it.
-    With ``offline``, libraries that would ask the model hub for something do not try, and fail at
-    once instead of waiting.
+    The device is passed in the environment and not as a parameter, because a job that moves to
+    another device does not have to be rerun.
+
+    Args:
+        library: folder that the package is imported from; None for an installed package.
+        gpu: the study's key ``gpu``.
+        share: the study's key ``gpu_share``.
+        offline: whether requests to the model hub fail at once, without an attempt to connect.
     """
     _set_search_path("PATH", Path(sys.executable).parent)
     _set_search_path("PYTHONPATH", library)

@@ -25,8 +25,8 @@ TOKENIZER_VERSION = "treebank-1"
 _LISTS = {name: frozenset(words.split()) for name, words in read_yaml(PACKAGE / READS[0]).items()}
 STOP_WORDS = _LISTS["stop_words"]
 
-# Words that occur in lower case at all, so that "B. A" is no person's initials to the reference
-# model.
+# Words that the reference model has seen in lower case. After an initial, such a word may begin a
+# sentence; any other capitalised word is taken for the rest of a name ("J. Smith").
 _LOWER = {word for word in STOP_WORDS if len(word) > 1 and "'" not in word} | set("abz")
 _NON_WORD = (
     r")\";}\]*:@'({\[!?"  # characters that end a word without a blank, inside a character class
@@ -120,7 +120,10 @@ def _words(sentence: str) -> list[str]:
 
 
 def _breaks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield (end of a sentence, start of the next one)."""
+    """Yield (end of a sentence, start of the next one).
+
+    A run of non-blank characters has at most one sentence end, which is after its last mark.
+    """
     runs = [(match.start(), match.group()) for match in _RUN.finditer(text)]
     for number, (start, run) in enumerate(runs):
         marks = [match.end() for match in _MARK.finditer(run)]
@@ -139,32 +142,41 @@ def _breaks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_break(word: str, following: str) -> bool:
-    """Whether a sentence ends after ``word``, given the next token."""
+    """Return whether a sentence ends after ``word``, by the rules of the Punkt model.
+
+    Args:
+        word: a token.
+        following: the next token.
+    """
     if word in ("?", "!"):
         return True
     if not word.endswith("."):
         return False
-    stem, initial = word[:-1].lower(), bool(_INITIAL.match(word))
-    ellipsis = word.endswith("..")
-    known = not ellipsis and (
+    stem = word[:-1].lower()
+    is_initial = bool(_INITIAL.match(word))
+    is_ellipsis = word.endswith("..")
+    is_abbreviation = not is_ellipsis and (
         stem in _LISTS["abbreviations"] or stem.rpartition("-")[2] in _LISTS["abbreviations"]
     )
     next_word = following.rstrip(".").lower()
-    starter = _starts_sentence(following, next_word)
-    if (known or ellipsis) and not initial:
-        return starter is True or (following[0].isupper() and next_word in _LISTS["starters"])
-    if known:  # an initial that is also an abbreviation
+    is_capitalised = following[0].isupper()
+    begins_sentence = _starts_sentence(following, next_word)
+    if (is_abbreviation or is_ellipsis) and not is_initial:
+        is_starter = is_capitalised and next_word in _LISTS["starters"]
+        return begins_sentence is True or is_starter
+    if is_abbreviation:  # an initial that is also an abbreviation
         return False
-    if initial or _NUMBER.match(word):
-        if starter is False:
+    if is_initial or _NUMBER.match(word):
+        if begins_sentence is False:
             return False
-        if initial and starter is None and following[0].isupper() and next_word not in _LOWER:
-            return False
-    return not ellipsis
+        is_undecided = begins_sentence is None
+        if is_initial and is_undecided and is_capitalised and next_word not in _LOWER:
+            return False  # the initial of a name
+    return not is_ellipsis
 
 
 def _starts_sentence(token: str, lowered: str) -> bool | None:
-    """Whether the spelling of a token says that it begins a sentence; None if it says nothing."""
+    """Return whether a token begins a sentence by its spelling; None if that does not decide it."""
     if token in (";", ":", ",", ".", "!", "?"):
         return False
     if token[0].isupper():

@@ -1,9 +1,13 @@
 """Connection to an OpenAI-compatible endpoint through the client of the package ``openai``.
 
 The package repeats requests, waits as ``Retry-After`` asks and keeps connections open.
-:class:`MeteredClient`, the HTTP client below it, sees every attempt. It adds what the package does
-not do: accounting of each attempt, bounded answers, errors in answers with status 200, no
-redirects, and no headers but those of the endpoint.
+:class:`MeteredClient`, the HTTP client that the package uses, processes every attempt. It adds what
+the package does not do: accounting of each attempt, bounded answers, errors in answers with status
+200, no redirects, and no headers but those of the endpoint.
+
+A request passes :meth:`Connection.post`, the package, :meth:`MeteredClient.send` (once for each
+attempt) and :meth:`Connection.interpret`. The package sees only an empty response with a status and
+whether to retry; the payload or problem is kept in the :class:`Call` of the request.
 """
 
 import asyncio
@@ -88,7 +92,7 @@ class Call:
     """A request in the course of its attempts."""
 
     meter: Meter
-    rows: str  # key of the answer's rows: ``choices`` or ``data``
+    rows: str  # key of the list in the answer: ``choices`` (chat) or ``data`` (embeddings)
     attempts: int = 0
     reached: bool = False  # whether an attempt reached the server
     reply: Reply | None = None  # of the last attempt
@@ -137,6 +141,7 @@ class MeteredClient(httpx2.AsyncClient):
     async def _attempt(
         self, call: Call, request: httpx2.Request, options: Mapping[str, Any]
     ) -> Reply:
+        """Send one attempt, and report it to the meter if it may be billed without an answer."""
         seconds = self.connection.endpoint.timeout
         try:
             async with asyncio.timeout(seconds):
@@ -186,7 +191,7 @@ class Connection:
         self.endpoint = endpoint
         self.where = f"endpoint '{endpoint.name}' ({base_url})"
         self.headers, secrets = _headers_of(endpoint)
-        self._secrets = _forms_of(secrets)
+        self._secrets = _secret_variants(secrets)
         is_local = urlsplit(base_url).hostname in ("localhost", "127.0.0.1", "::1")
         self._openai = openai.AsyncOpenAI(
             base_url=base_url,
@@ -223,7 +228,7 @@ class Connection:
             # as ASCII, so that any text can be sent, lone surrogates included
             await self._openai.post(path, content=json.dumps(body).encode(), cast_to=object)
         except openai.APIError:
-            raise self._failure(call) from None  # the package's error may hold the key
+            raise self._final_error(call) from None  # the package's error may hold the key
         except EndpointUnusable as error:
             raise EndpointUnusable(f"{self.where} {error}") from None
         finally:
@@ -232,7 +237,7 @@ class Connection:
         return json.loads(self.clean(json.dumps(call.reply.payload), MIN_SECRET_IN_ANSWER))
 
     def clean(self, text: str, min_length: int = MIN_SECRET_IN_MESSAGE) -> str:
-        """Return a text in which ``[key]`` replaces the secrets of at least so many characters."""
+        """Replace secrets of at least ``min_length`` characters by ``[key]``."""
         for secret in self._secrets:
             if len(secret) >= min_length:
                 text = text.replace(secret, "[key]")
@@ -244,7 +249,7 @@ class Connection:
         log.warning("%s: attempt %d: %s", self.where, call.attempts, problem)
 
     def interpret(self, response: httpx2.Response, body: bytes, rows: str) -> Reply:
-        """Return the outcome that a response stands for.
+        """Return the outcome of a response.
 
         Raises:
             EndpointUnusable: no request to this server can work.
@@ -257,7 +262,7 @@ class Connection:
             )
         text = _decode(body, response.charset_encoding)
         if status >= 400:
-            reply = self._refusal(status, _read_json(text), text)
+            reply = self._error_reply(status, _read_json(text), text)
             wait = {
                 name: response.headers[name] for name in WAIT_HEADERS if name in response.headers
             }
@@ -276,14 +281,14 @@ class Connection:
             return Reply(
                 500, problem=f"malformed answer ({content_type}: {start})", retry=True, billed=True
             )
-        return self._answer(payload, rows)
+        return self._success_reply(payload, rows)
 
-    def _answer(self, payload: Any, rows: str) -> Reply:
-        """Return the outcome of a JSON value with status 200."""
+    def _success_reply(self, payload: Any, rows: str) -> Reply:
+        """Return the outcome of a response with status 200, which may still hold an error."""
         if isinstance(payload, dict) and payload.get("error") and not payload.get(rows):
             code = _error_object(payload).get("code")
             status = code if isinstance(code, int) and 400 <= code < 600 else 500
-            return self._refusal(status, payload, "")
+            return self._error_reply(status, payload, "")
         answer = _with_ordered_rows(payload, rows)
         if answer is None:
             return Reply(500, problem="malformed answer (nothing in it)", retry=True, billed=True)
@@ -295,8 +300,8 @@ class Connection:
             )
         return Reply(200, payload=answer)
 
-    def _refusal(self, status: int, body: Any, text: str) -> Reply:
-        """Return the outcome of an error status, also in the body of a successful response."""
+    def _error_reply(self, status: int, body: Any, text: str) -> Reply:
+        """Return the outcome of an error status, which may come from a body with status 200."""
         error = _error_object(body)
         codes = {str(error.get("code")), str(error.get("type"))}
         final = bool(codes & (NO_MONEY_CODES | NO_MODEL_CODES))
@@ -309,7 +314,7 @@ class Connection:
             retry=retry,
         )
 
-    def _failure(self, call: Call) -> Exception:
+    def _final_error(self, call: Call) -> Exception:
         """Return the error of a request whose attempts have all failed."""
         reply = call.reply
         if reply is None:
@@ -341,7 +346,7 @@ def _is_rejection(reply: Reply) -> bool:
 
 
 def _headers_of(endpoint: Endpoint) -> tuple[dict[str, str], list[str]]:
-    """Return the headers that an endpoint is sent, and the secrets in them."""
+    """Return the headers of requests to an endpoint, and the secrets in them."""
     headers = {"content-type": "application/json", **endpoint.headers}
     secrets = []
     for name, value in endpoint.headers.items():
@@ -357,7 +362,7 @@ def _headers_of(endpoint: Endpoint) -> tuple[dict[str, str], list[str]]:
     return headers, secrets
 
 
-def _forms_of(secrets: Iterable[str]) -> list[str]:
+def _secret_variants(secrets: Iterable[str]) -> list[str]:
     """Return the forms in which servers repeat secrets, longest first.
 
     These are the value of the header, the value without its scheme ("Bearer"), and both as JSON

@@ -1,7 +1,8 @@
 """Extraction of needles by one model, and which needles it found (MINEA, section 4).
 
-What needs a model takes ``client``, which stores answers the moment they arrive: what was
-interrupted is simply run again.
+Conversations are generators that yield requests (:func:`~tripleaudit.llm.conversation.converse`); a
+client runs many of them side by side. The client stores each answer when it arrives, so an
+interrupted extraction is resumed by running it again.
 """
 
 import contextlib
@@ -68,12 +69,16 @@ def write_extraction(
     judge: str = "",
     judge_gguf: Sequence[str | Path] = (),
 ) -> None:
-    """Extract the entities of all documents, and write what is alike in them and the needles.
+    """Extract the entities of all documents, match them to the needles, and write the result.
 
     Args:
+        plan: settings of the study (:class:`~tripleaudit.needles.plan.Plan`).
+        corpus: folder of the documents and their needles.
+        access: endpoint of the extracting model.
+        out: folder to write.
         tokenizer: tokenizer.json that counts tokens (default: the usage that the server reports).
-        judge, judge_gguf: endpoint of the criterion that queries one (default: the same), and the
-        file of its model.
+        judge: endpoint of the model that judges matches (default: the extracting model).
+        judge_gguf: model file of the judge.
     """
     documents = Corpus.load(corpus)
     counter = counters(tokenizer)
@@ -113,7 +118,8 @@ def extract_corpus(
     """Extract documents with needles, optionally without, and apply the criteria.
 
     Args:
-        client: queries the extracting model; ``judging`` the judge, by default the same model.
+        client: runs the conversations with the extracting model.
+        judging: runs the questions to the judge; None for ``client``.
         counter: makes a token counter for each conversation.
 
     Raises:
@@ -122,14 +128,14 @@ def extract_corpus(
     schema = plan.load_schema()
     prompt = load_prompt("minea-extract")
     talk = entity_talk(prompt, schema)
-    shown = all_pieces(corpus, plan)
-    token_counters = {key: counter() for key in shown}
+    pieces_by_document = all_pieces(corpus, plan)
+    token_counters = {key: counter() for key in pieces_by_document}
     extraction: dict[tuple[str, str], Conversation] = client.drive(
         {
             (variant, doc): converse(
                 pieces, talk, plan.limits_of(variant), token_counters[variant, doc]
             )
-            for (variant, doc), pieces in shown.items()
+            for (variant, doc), pieces in pieces_by_document.items()
         }
     )
     entities: list[Entity] = []
@@ -139,7 +145,7 @@ def extract_corpus(
         calls += [call_row(turn, doc, variant, model) for turn in conversation.turns]
 
     repetition: dict[tuple[str, int], Conversation] = client.drive(
-        _repeated_parts(shown, extraction, talk, plan, token_counters)
+        _repeated_parts(pieces_by_document, extraction, talk, plan, token_counters)
     )
     repeated_entities: list[Entity] = []
     parts: list[dict[str, Any]] = []
@@ -180,11 +186,11 @@ def extract_corpus(
 
 
 def entity_talk(prompt: Prompt, schema: Schema) -> Talk:
-    """Return the messages of a thread about the entities of a document.
+    """Return the message templates of a conversation about the entities of a document.
 
     Args:
-        prompt: its messages open the thread, show a piece of the document, and ask about it once
-            more.
+        prompt: has three messages, which open the thread, show a piece of the document, and ask
+            for further entities of this piece.
     """
 
     def message(position: int, part: int, parts: int, text: str = "") -> str:
@@ -211,7 +217,7 @@ def entity_talk(prompt: Prompt, schema: Schema) -> Talk:
 
 
 def _repeated_parts(
-    shown: Mapping[tuple[str, str], Sequence[Piece]],
+    pieces_by_document: Mapping[tuple[str, str], Sequence[Piece]],
     extraction: Mapping[tuple[str, str], Conversation],
     talk: Talk,
     plan: Plan,
@@ -228,15 +234,15 @@ def _repeated_parts(
     def more(_index: int, _total: int) -> str:
         return talk.more(plan.parts, plan.parts + 1)
 
-    one_more_part = dataclasses.replace(talk, show=show, more=more)
+    repeated_talk = dataclasses.replace(talk, show=show, more=more)
     conversations = {}
     for (variant, doc), finished in extraction.items():
         if variant != PARTS:
             continue
-        for piece in shown[variant, doc]:
+        for piece in pieces_by_document[variant, doc]:
             conversations[doc, piece.index] = converse(
                 [piece],
-                one_more_part,
+                repeated_talk,
                 plan.limits_of(variant),
                 copy.copy(token_counters[variant, doc]),
                 finished.state,
@@ -286,28 +292,28 @@ def estimate_needles(
     Needles that have to be generated again because they were not valid are not counted.
 
     Args:
-        generator: client that invents needles; None takes templates.
+        generator: client that generates needles; None if they are made from templates.
     """
-    inventing = DryRun(generator, counter(), repeat=2) if generator is not None else None
+    generation = DryRun(generator, counter(), repeat=2) if generator is not None else None
     corpus = build_corpus(
-        documents, plan.model_copy(update={"refills": 0}), inventing, extractor.endpoint.model
+        documents, plan.model_copy(update={"refills": 0}), generation, extractor.endpoint.model
     )
     stages = estimate_extraction(corpus, plan, extractor, counter, judge)
-    return stages if inventing is None else {"needles": inventing.estimate, **stages}
+    return stages if generation is None else {"needles": generation.estimate, **stages}
 
 
 @dataclasses.dataclass
 class Identification:
-    """Needles that the criteria find.
+    """Matches of extracted entities to needles, by criterion.
 
     Attributes:
-        matches: rows of :meth:`.Index.matches` about the enriched documents.
-        displaced: the same about the untouched documents, which are false positives of the criteria
-            (empty if those were not extracted).
-        answers: the judge's answers about both.
-        questions: needles about which the judge was asked.
-        unreadable: needles about which no answer of the judge could be read; the criterion ``llm``
-            does not find them.
+        matches: rows of :meth:`.Index.matches` for the enriched documents (with needles).
+        displaced: such rows for the untouched documents (without needles), where every match is a
+            false positive of a criterion; empty if these documents were not extracted.
+        answers: all answers of the judge.
+        questions: number of questions to the judge, one for each needle and variant.
+        unreadable: number of questions without a readable answer; the criterion ``llm`` counts
+            these needles as not found.
     """
 
     matches: list[dict[str, Any]]
@@ -324,12 +330,12 @@ def identify_all(
     matches: dict[str, dict[str, dict[str, Any]]] = {ENRICHED: {}, UNTOUCHED: {}}
     questions = {}
     candidates: dict[tuple[str, str], list[Entity]] = {}
-    shown = all_pieces(corpus, plan)
+    pieces_by_document = all_pieces(corpus, plan)
     for document in corpus.documents:
         needles = corpus.placed(document.id)
         piece_of = {
             unit.needle: piece.index
-            for piece in shown[ENRICHED, document.id]
+            for piece in pieces_by_document[ENRICHED, document.id]
             for unit in piece.units
         }
         for variant in (ENRICHED, UNTOUCHED) if plan.untouched else (ENRICHED,):
@@ -363,7 +369,11 @@ def identify_all(
 def ask_judge(
     needle: Needle, candidates: Sequence[Entity], max_tokens: int
 ) -> Generator[Request, Answer, Reading[int]]:
-    """Ask which entity is the needle: a number from 1; others and 0 stand for none."""
+    """Ask the judge which candidate is the needle.
+
+    Returns:
+        The number of a candidate, from 1; any other number means that none is.
+    """
     lines = [
         f"{number}. {entity.line()[:MAX_LINE_CHARACTERS]}"
         for number, entity in enumerate(candidates, 1)
@@ -382,9 +392,9 @@ def ask_judge(
 
 
 def entities_of(turns: Iterable[Turn], doc: str, variant: str, schema: Schema) -> list[Entity]:
-    """Return entities of all turns in order; keys outside the schema move to ``extra``.
+    """Return entities of all turns in order; properties outside the schema move to ``extra``.
 
-    Entities outside the schema keep all they have as properties.
+    Entities whose type is not in the schema keep all properties.
     """
     entities: list[Entity] = []
     for turn in turns:

@@ -2,10 +2,11 @@
 
 Two sentences are *equal* (the same characters), equal once *normalised* (the same words in the same
 order, without case, accents and punctuation), or *near*: the Jaccard similarity of their sets of
-words is at least a threshold. Near ones are found exactly, without comparing all pairs, by prefix
-filtering (Chaudhuri et al., ICDE 2006; Bayardo et al., WWW 2007): two sets of that similarity share
-a word among the rarest few of each. How few depends on both sizes, so that sentences are indexed by
-their sizes and words, with the places of the words (Xiao et al., WWW 2008).
+words is at least a threshold. Near copies are found exactly, without comparing all pairs, by prefix
+filtering (Chaudhuri et al., ICDE 2006; Bayardo et al., WWW 2007): sort the words of each sentence
+from rare to frequent; two near copies then share a word of their prefixes, the first words of both.
+The length of a prefix depends on the sizes of both word sets, so the index is keyed by size and
+word, and holds the place of the word in its sentence (positional filtering, Xiao et al., WWW 2008).
 """
 
 import math
@@ -21,12 +22,11 @@ from tripleaudit.corpora.words import words
 from tripleaudit.protocols.types import SeenTriples
 
 THRESHOLD: Final = 0.8
-MOST: Final = (
-    5000  # sentences that one is compared with; only templates over a tiny vocabulary come near
-)
+MAX_COMPARED: Final = 5000
+"""Sentences that one sentence is compared with; only templates over a tiny vocabulary reach it."""
 KINDS: Final = ("equal", "normalised", "near")
-SHOWN: Final = 5
-TOLERANCE: Final = 1e-9  # of rounding, for limits that are whole numbers
+MAX_EXAMPLES: Final = 5  # of each kind
+TOLERANCE: Final = 1e-9  # keeps rounding errors from moving a whole number to the next one
 WordIndex = dict[int, dict[int, list[tuple[int, int]]]]
 """Size of a set of words -> rank of a word -> position and place among the words of each sentence."""
 _ACCENTS = re.compile("[\u0300-\u036f]+")
@@ -62,14 +62,16 @@ class Copies:
     def __init__(self, texts: Sequence[str], threshold: float = THRESHOLD) -> None:
         self.threshold = threshold
         self.texts = texts
-        self.uncertain = 0  # sentences that were not compared with all that could be like them
-        self.first: dict[object, int] = {}  # of each text, and of each sequence of words
-        self.first_with_words: list[int] = []  # of each position, the first with the same words
+        self.uncertain = 0  # sentences that were not compared with all candidates
+        # a text, or its sequence of words -> position of the first sentence with it
+        self.first: dict[object, int] = {}
+        # position of a sentence -> position of the first sentence with the same words
+        self.first_with_words: list[int] = []
         vocabulary: dict[str, str] = {}  # texts with the same word share one string
         sequences: list[tuple[str, ...]] = []
         for position, text in enumerate(texts):
-            found = folded_words(text)
-            sequence = tuple(map(vocabulary.setdefault, found, found))
+            text_words = folded_words(text)
+            sequence = tuple(map(vocabulary.setdefault, text_words, text_words))
             sequences.append(sequence)
             self.first.setdefault(text, position)
             same = self.first.setdefault(sequence, position) if sequence else position
@@ -89,7 +91,7 @@ class Copies:
         return list(self._earlier_copies() if texts is None else self._copies_of(texts))
 
     def _earlier_copies(self) -> Iterator[Copy]:
-        """Yield, for sentences of these, the first most similar one of those before it."""
+        """Yield a copy for each sentence that is similar to an earlier one."""
         index = new_index()
         for position, text in enumerate(self.texts):
             same_text = self.first[text]
@@ -106,7 +108,7 @@ class Copies:
                 self._add(position, index, rarest=self.words_of_one_text)
 
     def _copies_of(self, texts: Sequence[str]) -> Iterator[Copy]:
-        """Yield, for other texts, the first most similar one of these sentences."""
+        """Yield a copy for each of other texts that is similar to one of the sentences."""
         index = new_index()
         for position, same_words in enumerate(self.first_with_words):
             if same_words == position:
@@ -118,14 +120,18 @@ class Copies:
             elif sequence in self.first:
                 yield Copy(position, self.first[sequence], "normalised", 1.0)
             else:
-                found = set(sequence)
-                ranks = tuple(sorted(self.rank[word] for word in found if word in self.rank))
-                copy = self._near_copy(position, ranks, len(found), index)
+                vocabulary = set(sequence)
+                ranks = tuple(sorted(self.rank[word] for word in vocabulary if word in self.rank))
+                copy = self._near_copy(position, ranks, len(vocabulary), index)
                 if copy:
                     yield copy
 
     def _add(self, position: int, index: WordIndex, rarest: int = 0) -> None:
-        """Add a sentence to an index at its first words, from the rank of the rarest one on."""
+        """Add a sentence to an index under the words of its prefix.
+
+        Args:
+            rarest: words of a lower rank are left out; they occur in a single sentence.
+        """
         ranks = self.word_ranks[position]
         size = len(ranks)
         prefix = ranks[: size - math.ceil(self.threshold * size - TOLERANCE) + 1]
@@ -136,30 +142,30 @@ class Copies:
     def _near_copy(
         self, position: int, ranks: tuple[int, ...], size: int, index: WordIndex
     ) -> Copy | None:
-        """Return the first indexed sentence with most words in common.
+        """Return the indexed sentence of the highest similarity, the first one on ties.
 
         Args:
-            ranks: those of the text's words that the indexed sentences have.
+            ranks: ranks of the text's words; words outside the vocabulary have none.
             size: number of all different words of the text.
         """
         best, similarity = 0, 0.0
         compared = 0
-        mine = set(ranks)
-        for other in islice(self._candidates(ranks, size, index), MOST):
+        text_ranks = set(ranks)
+        for other in islice(self._candidates(ranks, size, index), MAX_COMPARED):
             compared += 1
-            theirs = self.word_ranks[other]
-            shared = len(mine.intersection(theirs))
-            new = shared / (size + len(theirs) - shared)
-            if new > similarity or (new == similarity and other < best):
-                best, similarity = other, new
-        self.uncertain += compared == MOST
+            other_ranks = self.word_ranks[other]
+            shared = len(text_ranks.intersection(other_ranks))
+            jaccard = shared / (size + len(other_ranks) - shared)
+            if jaccard > similarity or (jaccard == similarity and other < best):
+                best, similarity = other, jaccard
+        self.uncertain += compared == MAX_COMPARED
         return Copy(position, best, "near", similarity) if similarity >= self.threshold else None
 
     def _candidates(self, ranks: tuple[int, ...], size: int, index: WordIndex) -> Iterator[int]:
         """Yield indexed sentences that may have enough words in common.
 
-        If two sets share enough words, then the rarest shared word is followed in each of them by
-        all others, so that it cannot be one of the last words of either.
+        In both sentences, all other shared words come after the rarest shared word. It therefore
+        has at least ``needed - 1`` words after it, which bounds its place in both.
         """
         seen: set[int] = set()
         unknown = size - len(ranks)  # words that no indexed sentence has are the rarest ones
@@ -169,6 +175,7 @@ class Copies:
             if other_size not in index:
                 continue
             by_word = index[other_size]
+            # Jaccard >= t means: shared words >= t / (1 + t) * (size + other_size)
             share = self.threshold / (1 + self.threshold)
             needed = math.ceil(share * (size + other_size) - TOLERANCE)  # words in common
             last_place = other_size - needed
@@ -180,20 +187,24 @@ class Copies:
 
 
 def leakage(train: Sequence[Sentence], test: Sequence[Sentence]) -> dict[str, Any]:
-    """Say what a test set shares with its training set.
+    """Return the overlap of a test set with its training set.
 
     Returns:
-        ``sentences`` with, for each of :data:`KINDS`, how many test sentences have such a copy in
-        training (each counted once, as the first kind that fits), ``total`` of them and their
-        ``share`` of the test set; ``threshold``; ``uncertain``, the sentences that were not
-        compared with all candidates; ``examples``, some of each kind; and ``triples`` and
-        ``entities``: the different ones of the test set, how many of them occur in training, and
-        the share.
+        A mapping with the keys
+
+        * ``sentences``: number of test sentences with a copy in training, for each of
+          :data:`KINDS` (each sentence counts once, as the first kind that fits), their ``total``
+          and their ``share`` of the test set;
+        * ``threshold``: similarity from which sentences are near;
+        * ``uncertain``: number of sentences that were not compared with all candidates;
+        * ``triples``, ``entities``: number of ``different`` ones in the test set, how many of them
+          are ``shared`` with training, and the ``share``;
+        * ``examples``: at most :data:`MAX_EXAMPLES` pairs of sentences of each kind.
     """
     copies = Copies([sentence.text for sentence in train])
-    found = copies.of([sentence.text for sentence in test])
-    kinds = Counter(copy.kind for copy in found)
-    known, own = SeenTriples(train), SeenTriples(test)
+    test_copies = copies.of([sentence.text for sentence in test])
+    kinds = Counter(copy.kind for copy in test_copies)
+    in_train, in_test = SeenTriples(train), SeenTriples(test)
     examples = [
         {
             "kind": copy.kind,
@@ -204,18 +215,18 @@ def leakage(train: Sequence[Sentence], test: Sequence[Sentence]) -> dict[str, An
             "train_text": train[copy.other].text,
         }
         for kind in KINDS
-        for copy in [copy for copy in found if copy.kind == kind][:SHOWN]
+        for copy in [copy for copy in test_copies if copy.kind == kind][:MAX_EXAMPLES]
     ]
     return {
         "sentences": {
             **{kind: kinds[kind] for kind in KINDS},
-            "total": len(found),
-            "share": len(found) / len(test) if test else 0.0,
+            "total": len(test_copies),
+            "share": len(test_copies) / len(test) if test else 0.0,
         },
         "threshold": THRESHOLD,
         "uncertain": copies.uncertain,
-        "triples": _shared(known.triples, own.triples),
-        "entities": _shared(known.entities, own.entities),
+        "triples": _shared(in_train.triples, in_test.triples),
+        "entities": _shared(in_train.entities, in_test.entities),
         "examples": examples,
     }
 

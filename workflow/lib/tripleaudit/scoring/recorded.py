@@ -1,4 +1,8 @@
-"""Sentences behind counts, located by the provenance of the scores."""
+"""Load the gold and predicted sentences that a file of per-sentence counts was computed from.
+
+The *sidecar* of a scores file (its provenance) records the settings of the scoring and the path and
+SHA-256 of each input by role.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,18 +17,19 @@ from tripleaudit.scoring.rows import paired
 from tripleaudit.scoring.scores import sidecar_of
 
 ROLES = ("gold", "predictions", "decisions")
+"""Recorded inputs; decisions are those of a classifier in front of the extractor."""
 
 Pair = tuple[list[Sentence], list[Sentence]]
 """Gold and predicted sentences."""
 
 
 def sidecar_in(study: Path, counts: Path) -> Path:
-    """Return where the provenance of the scores lies that counts of a study belong to."""
+    """Return the path of the provenance that belongs to a counts file of a study."""
     return sidecar_of(study / "scores" / counts.relative_to(study / "counts"))
 
 
 def study_of(counts: Path) -> Path | None:
-    """Return the folder of the study that counts belong to; None without provenance."""
+    """Return the study folder of a counts file; None if it has no provenance."""
     for folder in counts.parents:
         if folder.name == "counts" and sidecar_in(folder.parent, counts).is_file():
             return folder.parent
@@ -32,19 +37,21 @@ def study_of(counts: Path) -> Path | None:
 
 
 def settings_of(study: Path, counts: Path) -> dict[str, Any]:
-    """Return the recorded settings of the scores that counts belong to."""
+    """Return the recorded settings of the scoring that wrote a counts file."""
     settings: dict[str, Any] = read_json(sidecar_in(study, counts)).get("settings", {})
     return settings
 
 
 def inputs_of(study: Path, counts: Path, roles: Sequence[str] = ROLES) -> dict[str, Path | None]:
-    """Return the recorded files behind counts by role; None for missing files.
+    """Return the recorded inputs of a counts file by role; None for missing files.
 
     Raises:
         UserError: the scores have no provenance, or a file has changed since.
     """
     recorded = read_json(sidecar_in(study, counts)).get("inputs", {})
-    return {role: _now(study, recorded[role], counts) for role in roles if role in recorded}
+    return {
+        role: _locate_input(study, recorded[role], counts) for role in roles if role in recorded
+    }
 
 
 def scored_sentences(study: Path, counts: Path, ids: Sequence[str]) -> Pair | None:
@@ -65,7 +72,7 @@ def scored_sentences(study: Path, counts: Path, ids: Sequence[str]) -> Pair | No
     if gold_file is None or prediction_file is None or None in files.values():
         return None
     gold, predictions = load_sentences(gold_file), load_sentences(prediction_file)
-    if len(predictions) < len(gold):  # a system that was queried about some sentences alone
+    if len(predictions) < len(gold):  # the system was queried about some sentences only
         queried = {sentence.id for sentence in predictions}
         gold = [sentence for sentence in gold if sentence.id in queried]
     only_with_triples = settings.get("only_with_triples", False)
@@ -84,10 +91,14 @@ def scored_sentences(study: Path, counts: Path, ids: Sequence[str]) -> Pair | No
     return gold, predictions
 
 
-def _now(study: Path, recorded: dict[str, str], counts: Path) -> Path | None:
-    """Return where a file lies in the study now, whatever folder it was scored in."""
-    inside = Path(recorded["path"])
-    parts = inside.relative_to(inside.anchor).parts  # an absolute path would lead out of this study
+def _locate_input(study: Path, recorded: dict[str, str], counts: Path) -> Path | None:
+    """Return the path of a recorded input in the study's folder, which may have been moved.
+
+    The recorded path is shortened from the left until a file of the study matches it.
+    """
+    recorded_path = Path(recorded["path"])
+    # without its root, because an absolute path would lead out of this study
+    parts = recorded_path.relative_to(recorded_path.anchor).parts
     for start in range(len(parts)):
         path = Path(study, *parts[start:])
         if path.is_file():

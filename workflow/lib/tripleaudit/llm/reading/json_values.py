@@ -2,9 +2,9 @@
 
 A value that is not strict JSON is rewritten token by token (quotes, Python literals, comments,
 trailing and missing commas, raw line ends, words without quotes, brackets of the wrong kind) and
-then read by pydantic's parser. Nothing is added. Of an answer that stops in the middle, complete
-items are kept and the item that was being written is dropped, so the items of any beginning of an
-answer are the beginning of its items.
+then read by pydantic's parser. No content is added. If an answer is truncated, its complete items
+are kept and the unfinished last item is dropped, so a truncated answer yields the first items of
+the whole answer and no others.
 """
 
 import json
@@ -21,7 +21,7 @@ MAX_DEPTH = 60  # brackets inside each other
 MAX_FAILED_STARTS = (
     100  # brackets that begin no value; a text with more of them would take quadratic time
 )
-LOOK_AHEAD = 200  # characters in which a string's closing quote is looked for
+LOOK_AHEAD = 200  # characters that are searched for the closing quote of a string
 
 _OPENING = re.compile(r"[\[{]")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|#[^\n]*", re.DOTALL)
@@ -70,8 +70,7 @@ def decode(text: str, keep_unfinished: bool = False) -> Decoded:
     because prose has brackets, too.
 
     Args:
-        keep_unfinished: of a text that stops inside a value, also keep the item that was being
-            written.
+        keep_unfinished: keep the unfinished last item of a truncated text.
     """
     text = strip_wrapping(text)
     values: list[Any] = []
@@ -113,7 +112,7 @@ def decode(text: str, keep_unfinished: bool = False) -> Decoded:
 
 
 def _has_containers(value: Any) -> bool:
-    """Return whether a value has lists or objects; otherwise it is one item of an answer."""
+    """Return whether a value contains lists or objects; a value without them is a single item."""
     members = value.values() if isinstance(value, dict) else value
     return any(isinstance(member, list | dict) for member in members)
 
@@ -123,7 +122,7 @@ def _has_text(text: str) -> bool:
 
 
 class _NotJsonError(Exception):
-    """What begins at a bracket is no value."""
+    """The text at a bracket is no JSON value."""
 
 
 class _Rewriter:
@@ -346,10 +345,13 @@ def _unescape(content: str) -> str:
 
 
 def _complete_items(value: Any, open_brackets: Sequence[str]) -> Any:
-    """Return what is complete in a value that lacks its last brackets.
+    """Return the complete items of a truncated value.
 
-    Of a list, the items before the one that is open; of an object, the lists and objects in it,
-    because an object without all of its other members would be another one.
+    A list keeps the items before its unfinished one. An object keeps only its lists and objects:
+    it may lack members, and would otherwise be read as a complete item.
+
+    Args:
+        open_brackets: brackets that are not closed, the outermost first.
     """
     if not open_brackets or not value:
         return value

@@ -1,4 +1,9 @@
-"""The triples of an answer."""
+"""Parser of the triples in an answer.
+
+:func:`parse_triples` decodes the JSON values of the answer, collects *items* from them (mappings
+``{role: element}``, or None for an item that is no triple) and cleans these into triples. An answer
+without JSON is read line by line (:func:`_plain_items`).
+"""
 
 import json
 import re
@@ -90,9 +95,9 @@ def parse_triples(answer: Answer | str, entity_types: Collection[str] = ()) -> P
     Numbers and booleans become text and blanks are collapsed. Items with an empty element or
     another number of elements are dropped and counted.
 
-    An answer that holds objects and lists, or lists of lists and single lists, quotes something or
-    thinks aloud: the first kind with triples is read, and the values of the others count as
-    dropped.
+    Values of three kinds are told apart: objects, lists of lists, and single lists. An answer with
+    several kinds contains quotations or reasoning: only the first kind with triples is read, and
+    the values of the others count as dropped.
 
     Args:
         answer: the client's answer, or its text alone.
@@ -110,8 +115,8 @@ def parse_triples(answer: Answer | str, entity_types: Collection[str] = ()) -> P
         plain_items = [_clean(item, entity_types) for item in _plain_items(strip_wrapping(text))]
         triples = [triple for triple in plain_items if triple is not None]
         is_plain = bool(triples)
-    triples_and_nothing = triples
-    triples = [triple for triple in triples if not _states_nothing(triple)]
+    has_null_triples = any(_is_null_triple(triple) for triple in triples)
+    triples = [triple for triple in triples if not _is_null_triple(triple)]
     if is_plain:
         notes.append("no JSON")
     if dropped:
@@ -120,15 +125,15 @@ def parse_triples(answer: Answer | str, entity_types: Collection[str] = ()) -> P
         status = "truncated"
     elif triples:
         status = "repaired" if is_plain or dropped or decoded.repaired else "ok"
-    elif triples_and_nothing:
+    elif has_null_triples:
         status = "empty"
     else:
         status = _status_without_triples(text, decoded, dropped)
     return Parsed(tuple(_merge(triples)), status, tuple(notes), dropped)
 
 
-def _states_nothing(triple: ParsedTriple) -> bool:
-    """Return whether each element is a word for nothing, as in a row ``None | None | None``."""
+def _is_null_triple(triple: ParsedTriple) -> bool:
+    """Return whether all elements are words such as "none", as in ``None | None | None``."""
     return all(says_nothing(element) for element in triple.strings)
 
 
@@ -150,24 +155,24 @@ def _states_no_triples(value: Any) -> bool:
     It does so by an empty list or object, by null, or by a word such as "none".
     """
     if isinstance(value, dict):
-        if _is_nothing(value) or any(_states_no_triples(item) for item in value.values()):
+        if _is_empty(value) or any(_states_no_triples(item) for item in value.values()):
             return True
-        return any(_lists_nothing(name, value) for name in value)
-    return isinstance(value, list) and all(_is_nothing(item) for item in value)
+        return any(_is_empty_triple_list(name, value) for name in value)
+    return isinstance(value, list) and all(_is_empty(item) for item in value)
 
 
-def _lists_nothing(name: str, value: Mapping[str, Any]) -> bool:
-    """Return whether a member says that there is no triple, as in ``{"triples": null}``."""
+def _is_empty_triple_list(name: str, value: Mapping[str, Any]) -> bool:
+    """Return whether a member is an empty list of triples, as in ``{"triples": null}``."""
     is_list_name = len(value) == 1 or name.strip().lower() in _LIST_KEYS
-    return is_list_name and _is_nothing(value[name])
+    return is_list_name and _is_empty(value[name])
 
 
-def _is_nothing(value: Any) -> bool:
-    """Return whether a value is null, empty, or holds nothing else."""
+def _is_empty(value: Any) -> bool:
+    """Return whether a value is null, empty, a word such as "none", or contains only these."""
     if isinstance(value, dict):
-        return all(_is_nothing(item) for item in value.values())
+        return all(_is_empty(item) for item in value.values())
     if isinstance(value, list):
-        return all(_is_nothing(item) for item in value)
+        return all(_is_empty(item) for item in value)
     return value is None or (isinstance(value, str) and (not value.strip() or says_nothing(value)))
 
 
@@ -176,7 +181,8 @@ def _triples_of_values(
 ) -> tuple[list[ParsedTriple], int]:
     """Return the triples of an answer's values and the number of items that were dropped.
 
-    The first of the three groups that has triples or states that there are none is the answer.
+    The groups are objects, lists of lists, and single lists. The first one that has triples, or
+    states that there are none, is the answer; the values of later groups are dropped.
     """
     objects = [value for value in values if isinstance(value, dict)]
     nested_lists = [
@@ -209,7 +215,7 @@ def _items(value: Any, roles: Mapping[str, Any]) -> Iterator[dict[str, Any] | No
     Args:
         roles: elements that the object right around the value gives for all its triples.
     """
-    if _is_nothing(value):
+    if _is_empty(value):
         return
     if isinstance(value, dict):
         yield from _items_of_object(value, roles)
@@ -236,7 +242,7 @@ def _has_several_objects(value: list[Any]) -> bool:
 def _items_of_object(
     value: Mapping[str, Any], outer_roles: Mapping[str, Any]
 ) -> Iterator[dict[str, Any] | None]:
-    """Yield the triples that an object is, or that are inside it; as :func:`_items`."""
+    """Yield the triple of an object with all three roles, otherwise the items of its members."""
     members = {role_name(name): item for name, item in value.items()}
     by_role: dict[str, Any] = {}
     inner = []
@@ -259,8 +265,8 @@ def _items_of_object(
     if set(ROLES) <= set(roles):
         yield from _expand(roles)
         return
-    lists_nothing = any(_lists_nothing(name, value) for name in value)
-    if value and not inner and (by_role or not lists_nothing):
+    has_empty_list = any(_is_empty_triple_list(name, value) for name in value)
+    if value and not inner and (by_role or not has_empty_list):
         yield None
     for item in inner:
         if isinstance(item, str):
