@@ -8,10 +8,13 @@ from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence
 
 PARTS: Final = ("ss", "su", "us", "uu")
+"""Names of the variants that this project makes: subject, then object, seen (s) in training or
+unseen (u).
+"""
 
 
 def original_of(variant: str) -> str:
-    """Return the id of the test sentence of an augmented variant."""
+    """Return the id of the test sentence of an augmented variant, known by :data:`PARTS`."""
     sentence, _, part = variant.rpartition(".")
     return sentence if sentence and part in PARTS else variant
 
@@ -26,8 +29,8 @@ def variants_of(
 ) -> list[list[int]]:
     """Return positions of each test sentence's variants, by ids; empty without variants.
 
-    A sentence with the id of a test sentence is that one as it is, as zero-triple sentences are in
-    sets made here.
+    Variants may have any name behind the last dot. A sentence that has the id of a test sentence
+    itself, such as a zero-triple sentence, which nothing is replaced in, counts as its only variant.
 
     Raises:
         UserError: a variant is of no test sentence.

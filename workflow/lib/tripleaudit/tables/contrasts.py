@@ -12,6 +12,7 @@ Baselines and models with mostly unread answers belong to no family.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -255,6 +256,7 @@ def pairs(scores: ScoreIndex, matching: str) -> Iterator[tuple[str, Side, Side]]
     for contrast in CONTRASTS:
         firsts = [side for side in sides if side.meets({**contrast.held, **contrast.first})]
         seconds = [side for side in sides if side.meets({**contrast.held, **contrast.second})]
+        # the name of an extractor holds that of its classifier, so it may change with the classifier
         changing = {*contrast.first, "extractor"}
         for first in firsts:
             for second in seconds:
@@ -397,7 +399,8 @@ def outcome_of(row: Mapping[str, Any]) -> str:
         return FEW
     if not row["first"] and not row["second"]:
         return NOTHING_FOUND
-    p_value = row["p"] if row["p_holm"] is None or row["p_holm"] != row["p_holm"] else row["p_holm"]
+    is_corrected = row["p_holm"] is not None and not math.isnan(row["p_holm"])
+    p_value = row["p_holm"] if is_corrected else row["p"]
     excludes_zero = row["low"] is not None and (row["low"] > 0 or row["high"] < 0)
     is_shown = excludes_zero and not (p_value is not None and p_value >= ALPHA)
     if UNFINISHED in row["mark"] or UNSETTLED in row["mark"]:

@@ -214,14 +214,18 @@ class Headlines:
     ranking: Sequence[Ranked] = ()
 
 
-REASONS: Final = (
-    f"Fewer than {MIN_CASES} cases",
-    "Training had not converged",
-    "Too few evaluations to tell whether training had converged",
-    "No correct triple",
-    "Most answers were truncated, refused or could not be read",
-)
+FEW_CASES: Final = f"Fewer than {MIN_CASES} cases"
+NOT_CONVERGED: Final = "Training had not converged"
+CONVERGENCE_UNKNOWN: Final = "Too few evaluations to tell whether training had converged"
+NOTHING_CORRECT: Final = "No correct triple"
+ANSWERS_UNREAD: Final = "Most answers were truncated, refused or could not be read"
+REASONS: Final = (FEW_CASES, NOT_CONVERGED, CONVERGENCE_UNKNOWN, NOTHING_CORRECT, ANSWERS_UNREAD)
 """Why a contrast has no conclusion, in the order of the remarks."""
+REASON_OF_OUTCOME: Final = {
+    FEW: FEW_CASES,
+    NOTHING_FOUND: NOTHING_CORRECT,
+    UNREADABLE: ANSWERS_UNREAD,
+}
 
 
 class _Topics:
@@ -243,11 +247,9 @@ class _Topics:
 
 def _reason_of(row: Row) -> str:
     """Return why a contrast has no conclusion."""
-    few, unfinished, unsettled, nothing, unread = REASONS
-    reasons = {FEW: few, NOTHING_FOUND: nothing, UNREADABLE: unread}
-    if row["outcome"] in reasons:
-        return reasons[row["outcome"]]
-    return unfinished if UNFINISHED in row["mark"] else unsettled
+    if row["outcome"] in REASON_OF_OUTCOME:
+        return REASON_OF_OUTCOME[row["outcome"]]
+    return NOT_CONVERGED if UNFINISHED in row["mark"] else CONVERGENCE_UNKNOWN
 
 
 def make_headlines(rows: Iterable[Row]) -> Headlines:
@@ -266,7 +268,7 @@ def make_headlines(rows: Iterable[Row]) -> Headlines:
         if headline is not None:
             headlines.append(headline)
         for name in _unread_systems(rows, corpus):
-            topics.add(REASONS[-1], f"ranking of {labels.extractor(name)}{where}")
+            topics.add(ANSWERS_UNREAD, f"ranking of {labels.extractor(name)}{where}")
     systems = _systems_of(rows, ranking, corpora[0])
     where = f" on {labels.corpus(corpora[0])}" if len(corpora) > 1 else ""
     for templates in FINDINGS:
@@ -339,7 +341,8 @@ def rank_systems(rows: Iterable[Row]) -> list[Ranked]:
     for corpus, compared in pairs.items():
         scores: dict[str, float] = {}
         marks: dict[str, str] = {}
-        # the pair with most seeds is read last: a pair of unequal seeds is about the shared ones
+        # The F1 of a pair is over the seeds that both systems have, so each system gets its F1 of
+        # the pair with most seeds: that pair is read last and replaces the values before it.
         for row in sorted(compared, key=lambda row: row["seeds"]):
             for side in ("first", "second"):
                 name = row[f"extractor_{side}"]
