@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from tripleaudit.commands.printer import add_json, format_below, is_below, print_error, print_result
 from tripleaudit.core.arguments import (
     BELOW,
-    RESAMPLES,
-    SEED,
     UNDECIDED,
     Real,
     Whole,
+    add_matching,
     add_missing,
     add_reading,
+    add_resampling,
 )
 
 if TYPE_CHECKING:
@@ -42,12 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="training set of two prediction files; adds strata",
     )
-    parser.add_argument(
-        "--matching",
-        default="exact-string",
-        metavar="M",
-        help="matching rule (default: exact-string)",
-    )
+    add_matching(parser)
     add_reading(parser, "prediction and corpus files")
     add_missing(parser)
     parser.add_argument(
@@ -75,26 +70,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--out", type=Path, metavar="FILE", help="write everything to a file .json, .md or .html"
     )
     parser.add_argument(
-        "--bootstrap",
-        type=RESAMPLES,
-        default=1000,
-        metavar="N",
-        help="number of bootstrap resamples; 0 for no intervals",
-    )
-    parser.add_argument(
         "--shuffles",
         type=Whole(1, 10**6),
         default=10_000,
         metavar="N",
         help="number of shuffles of the randomisation test (10000)",
     )
-    parser.add_argument(
-        "--seed",
-        type=SEED,
-        default=0,
-        metavar="S",
-        help="seed of resamples and shuffles (default: 0)",
-    )
+    add_resampling(parser, "resamples and shuffles")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -3,7 +3,13 @@
 import argparse
 
 from tripleaudit.commands.printer import add_json, check_limit, print_result
-from tripleaudit.core.arguments import BELOW, RESAMPLES, SEED, Real, add_missing, add_sides
+from tripleaudit.core.arguments import (
+    add_fail_under,
+    add_matching,
+    add_missing,
+    add_resampling,
+    add_sides,
+)
 
 HELP = (
     "score predictions against gold triples, overall and by relation, number of triples and stratum"
@@ -17,12 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--train", metavar="TRAIN", help="training set; adds scores for seen and unseen triples"
     )
-    parser.add_argument(
-        "--matching",
-        default="exact-string",
-        metavar="M",
-        help=f"one of {', '.join(MATCHINGS)} (default: exact-string)",
-    )
+    add_matching(parser, f"one of {', '.join(MATCHINGS)}")
     parser.add_argument(
         "--predicted-format", default="auto", metavar="F", help="format of PREDICTIONS only"
     )
@@ -43,22 +44,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "relations, mentions (any name of an entity), triples (number of gold triples), ign (without triples of "
         "TRAIN), thresholds (of predicted scores)",
     )
-    parser.add_argument(
-        "--fail-under",
-        type=Real(0, 100),
-        metavar="F1",
-        help=f"exit with {BELOW} if F1 is below this, in percent",
-    )
-    parser.add_argument(
-        "--bootstrap",
-        type=RESAMPLES,
-        default=1000,
-        metavar="N",
-        help="number of bootstrap resamples; 0 for no intervals",
-    )
-    parser.add_argument(
-        "--seed", type=SEED, default=0, metavar="S", help="seed of the resampling (default: 0)"
-    )
+    add_fail_under(parser, "F1")
+    add_resampling(parser)
     add_json(parser)
 
 

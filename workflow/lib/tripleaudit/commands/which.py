@@ -5,14 +5,14 @@ from pathlib import Path
 
 from tripleaudit.commands.printer import add_json, check_limit, print_error, print_result
 from tripleaudit.core.arguments import (
-    BELOW,
+    MONEY,
     NUMBER,
     POSITIVE,
-    RESAMPLES,
-    SEED,
-    Real,
+    add_fail_under,
+    add_matching,
     add_missing,
     add_reading,
+    add_resampling,
 )
 
 HELP = "rank language models and prediction files by F1 on a gold set"
@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--prices",
-        type=Real(),
+        type=MONEY,
         nargs=2,
         metavar=("IN", "OUT"),
         help="prices of a million tokens, sent and received",
@@ -60,12 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit", type=NUMBER, metavar="N", help="use N sentences, spread evenly over the gold set"
     )
-    parser.add_argument(
-        "--matching",
-        default="exact-string",
-        metavar="M",
-        help="matching rule (default: exact-string)",
-    )
+    add_matching(parser)
     add_reading(parser, "the files")
     add_missing(parser)
     parser.add_argument(
@@ -77,22 +72,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="MONEY",
         help="limit of the money spent; requires --prices",
     )
-    parser.add_argument(
-        "--fail-under",
-        type=Real(0, 100),
-        metavar="F1",
-        help=f"exit with {BELOW} if the best F1 is below, in percent",
-    )
-    parser.add_argument(
-        "--bootstrap",
-        type=RESAMPLES,
-        default=1000,
-        metavar="N",
-        help="number of bootstrap resamples; 0 for no intervals",
-    )
-    parser.add_argument(
-        "--seed", type=SEED, default=0, metavar="S", help="seed of the resampling (default: 0)"
-    )
+    add_fail_under(parser, "the best F1")
+    add_resampling(parser)
     add_json(parser)
 
 

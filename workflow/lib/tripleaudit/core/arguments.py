@@ -166,6 +166,40 @@ def add_occurrence(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_matching(parser: argparse.ArgumentParser, meaning: str = "matching rule") -> None:
+    """Add ``--matching``, the rule by which a predicted triple counts as correct."""
+    parser.add_argument(
+        "--matching",
+        default="exact-string",
+        metavar="M",
+        help=f"{meaning} (default: exact-string)",
+    )
+
+
+def add_resampling(parser: argparse.ArgumentParser, seed_of: str = "the resampling") -> None:
+    """Add ``--bootstrap`` and ``--seed``, which decide the intervals."""
+    parser.add_argument(
+        "--bootstrap",
+        type=RESAMPLES,
+        default=1000,
+        metavar="N",
+        help="number of bootstrap resamples; 0 for no intervals",
+    )
+    parser.add_argument(
+        "--seed", type=SEED, default=0, metavar="S", help=f"seed of {seed_of} (default: 0)"
+    )
+
+
+def add_fail_under(parser: argparse.ArgumentParser, score: str) -> None:
+    """Add ``--fail-under``, the limit in percent below which the exit code is ``BELOW``."""
+    parser.add_argument(
+        "--fail-under",
+        type=Real(0, 100),
+        metavar="F1",
+        help=f"exit with {BELOW} if {score} is below this, in percent",
+    )
+
+
 def add_missing(parser: argparse.ArgumentParser) -> None:
     """Add ``--missing``: whether sentences without a prediction are refused or count as empty."""
     parser.add_argument(
