@@ -107,7 +107,7 @@ def test_the_page_has_the_measurements() -> None:
             f"{row.seconds:g}", row.note,
         )  # fmt: skip
         lines.append(f"| {' | '.join(map(str, cells))} |")
-    page = PROJECT / "docs/howto/run-times.md"
+    page = PROJECT / "docs/reference/run-times.md"
     before, rest = page.read_text().split(MARK)
     _, after = rest.split(END)
     expected = "\n".join([f"{before}{MARK}", *lines, f"{END}{after}"])
