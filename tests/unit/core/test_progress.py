@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from tripleaudit.core import clock
-from tripleaudit.core.progress import Progress, _rate, duration, watched
+from tripleaudit.core.progress import Progress, duration, watched
 
 
 @pytest.fixture
@@ -101,8 +101,27 @@ def test_durations():
         "3:05:00",
         "0:00",
     ]
-    rates = " / ".join(map(_rate, (1, 99.94, 100, 0.5, 1 / 60)))
-    assert rates == "1.0 a second / 99.9 a second / 100 a second / 30.0 a minute / 1.0 a minute"
+
+
+@pytest.mark.parametrize(
+    ("steps", "seconds", "rate"),
+    [
+        (10, 10, "1.0 a second"),
+        (9994, 100, "99.9 a second"),
+        (1000, 10, "100 a second"),
+        (5, 10, "30.0 a minute"),
+        (1, 60, "1.0 a minute"),
+    ],
+)
+def test_rates_have_three_digits_and_the_unit_that_makes_them_one_or_more(
+    monkeypatch, steps, seconds, rate
+):
+    clock = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    progress = Progress("training", 20_000, "steps")
+    clock[0] = seconds
+    progress.done = steps
+    assert f"steps, {rate}, about" in progress.line()
 
 
 def test_the_time_of_each_part_is_added_to_what_was_there(monkeypatch):

@@ -3,6 +3,7 @@ effect on the triples.
 """
 
 import json
+import string
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -13,7 +14,7 @@ import torch.nn.functional as F
 from support.extractors import with_types
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
-from tripleaudit.extractors import span_types, type_learning
+from tripleaudit.extractors import span_types
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import load_extractor
@@ -127,18 +128,21 @@ def test_a_layer_is_learnt_in_20_epochs_of_batches_of_64_or_as_much_as_300_of_th
     tiny_encoder, monkeypatch, entities, epochs
 ):
     model, draw = model_of(tiny_encoder), torch.Generator().manual_seed(3)
-    states = torch.randn(entities, 2 * model.hidden_size, generator=draw)
-    text = " " * entities
-    kinds = ["a" if value > 0 else "b" for value in states[:, 0].tolist()]
-    spans = [Span(at, at + 1, " ", kind) for at, kind in enumerate(kinds)]
-    places = [(at, at + 1) for at in range(entities)]
-    monkeypatch.setattr(type_learning, "_encode_entities", lambda *_: [(text, places, states)])
-    learn_types(
-        model,
-        [Sentence("s", text, tuple(Triple(span, "C", span) for span in spans))],
-        batch_size=1,
-        seed=5,
+    words = torch.randn(entities, model.hidden_size, generator=draw)
+    kinds = ["a" if value > 0 else "b" for value in words[:, 0].tolist()]
+    sentences = []
+    for number, start in enumerate(range(0, entities, 50)):  # fifty words each
+        text = " ".join(string.ascii_letters[number] * 50)
+        spans = [Span(2 * at, 2 * at + 1, text[0], kinds[start + at]) for at in range(50)]
+        triples = tuple(Triple(span, "C", span) for span in spans)
+        sentences.append(Sentence(f"s{number}", text, triples))
+    encoded = iter(words.split(50))
+    bounds = torch.zeros(1, model.hidden_size)  # of [CLS] and [SEP]
+    monkeypatch.setattr(
+        model, "encode", lambda *_: torch.cat([bounds, next(encoded), bounds]).unsqueeze(0)
     )
+    learn_types(model, sentences, batch_size=1, seed=5)
+    states = torch.cat([words, words], dim=1)  # each entity is one token, its first and its last
     labels, order = (
         torch.tensor([kind == "b" for kind in kinds]).long(),
         torch.Generator().manual_seed(5),
@@ -151,30 +155,31 @@ def test_a_layer_is_learnt_in_20_epochs_of_batches_of_64_or_as_much_as_300_of_th
     )
 
 
-def test_the_states_of_an_entity_are_those_of_its_first_and_last_token_longest_text_first(
+def test_types_are_learnt_from_the_first_and_last_token_of_each_entity_longest_text_first(
     tiny_encoder, sentences
 ):
     model = model_of(tiny_encoder).eval()
-    wanted = {
-        s.text: [(span.start, span.end) for t in s.triples for span in (t.subject, t.object)]
-        for s in sentences
-    }
-    found = list(
-        type_learning._encode_entities(
-            model, {text: places for text, places in wanted.items() if places}, 2
-        )
-    )
-    texts = [text for text, _, _ in found]
-    assert texts == sorted(
-        (text for text, places in wanted.items() if places), key=len, reverse=True
-    )
-    for text, places, states in found:
-        (alignment,) = model.aligner.align([text])
+    sentences = [replace(each, text=f"{each.text} {copy}") for copy in "abc" for each in sentences]
+    states, kinds = [], []
+    for sentence in sorted(sentences, key=lambda sentence: len(sentence.text), reverse=True):
+        (alignment,) = model.aligner.align([sentence.text])
         batch = model.collate([alignment])
-        hidden = model.encode(batch["input_ids"], batch["attention_mask"])[0]
-        tokens = [alignment.tokens(*place) for place in places]
-        expected = torch.stack([torch.cat([hidden[first], hidden[last]]) for first, last in tokens])
-        torch.testing.assert_close(states, expected, rtol=0, atol=1e-5)
+        with torch.no_grad():
+            hidden = model.encode(batch["input_ids"], batch["attention_mask"])[0]
+        spans = [span for t in sentence.triples for span in (t.subject, t.object)]
+        for (start, end), kind in {(s.start, s.end): s.type for s in spans}.items():
+            first, last = alignment.tokens(start, end)
+            states.append(torch.cat([hidden[first], hidden[last]]))
+            kinds.append(kind)
+    learn_types(model, sentences, batch_size=2, seed=5)
+    order = torch.Generator().manual_seed(5)
+    epochs = 300 * 64 // len(states)
+    batches = []
+    for _ in range(epochs):
+        batches += torch.randperm(len(states), generator=order).split(64)
+    labels = torch.tensor([kind == "short" for kind in kinds]).long()
+    expected = plain_layer(torch.stack(states), labels, batches)
+    torch.testing.assert_close(model.types.weight, expected.weight, rtol=0, atol=1e-3)
 
 
 def test_one_of_two_types_of_a_span_is_the_first_and_a_share_has_four_digits(
@@ -191,18 +196,13 @@ def test_one_of_two_types_of_a_span_is_the_first_and_a_share_has_four_digits(
     pairs = ((spans[0], spans[1]), (spans[2], spans[3]), (nowhere, nowhere))
     triples = tuple(Triple(subject, "C", object_) for subject, object_ in pairs)
     sentences = [Sentence(f"s{number}", f"{words} {number}", triples) for number in range(64)]
-    model, asked = model_of(tiny_encoder), []
+    model = model_of(tiny_encoder)
 
-    def equal(_, wanted, size):
-        asked.append(wanted)
-        return [
-            (each, places, torch.ones(len(places), 2 * model.hidden_size))
-            for each, places in wanted.items()
-        ]
+    def equal_states(input_ids, attention_mask):
+        return torch.ones(*input_ids.shape, model.hidden_size)
 
-    monkeypatch.setattr(type_learning, "_encode_entities", equal)
-    facts = learn_types(model, sentences, batch_size=1, seed=0)
-    assert asked == [{each.text: [(0, 3), (4, 8), (9, 14)] for each in sentences}]
+    monkeypatch.setattr(model, "encode", equal_states)
+    facts = learn_types(model, sentences, batch_size=16, seed=0)
     assert facts == {"entities": 192, "types": 2, "accuracy": 0.6667}
 
 

@@ -87,13 +87,17 @@ def test_whole_classifier(tiny_encoder, tmp_path, head):
 def test_evaluation_scores_the_positive_class(tiny_encoder, monkeypatch):
     model = build_extractor(ZCC, tiny_encoder)
     sentences = toy_sentences()  # six with triples, two without
-    scores = {each.text: 0.9 for each in sentences} | {sentences[0].text: 0.5}
-    monkeypatch.setattr(model, "_scores", lambda texts, alignments, batch_size: scores)
+    logits = {each.text: 2.0 for each in sentences} | {sentences[0].text: 0.0}
+
+    def log_odds(texts, batch_size, alignments):
+        return [(texts, torch.tensor([logits[text] for text in texts]))]
+
+    monkeypatch.setattr(model, "log_odds", log_odds)
     metrics = model.evaluate(sentences, {}, 4)
     assert metrics == pytest.approx({"precision": 5 / 7, "recall": 5 / 6, "f1": 10 / 13})
-    scores |= dict.fromkeys(scores, 0.1)
+    logits |= dict.fromkeys(logits, -2.0)
     assert model.evaluate(sentences, {}, 4) == {"precision": 0, "recall": 0, "f1": 0}
-    scores[sentences[0].text] = 0.9  # one that is let through rightly, of one
+    logits[sentences[0].text] = 2.0  # the only sentence passes, and it has triples
     assert model.evaluate(sentences[:1], {}, 4) == {"precision": 1, "recall": 1, "f1": 1}
 
 

@@ -235,80 +235,108 @@ def tokenizer(tiny_encoder):
     return transformers.AutoTokenizer.from_pretrained(tiny_encoder)
 
 
-def test_words_of_one_piece_have_their_positions(tokenizer):
-    ids, single = train_mlm._encode(tokenizer, "london is in cupertino , england", 64)
-    assert [tokenizer.convert_ids_to_tokens(ids[place]) for place in single] == [
-        "london",
-        "is",
-        "in",
-        "england",
-    ]
-    cut, single = train_mlm._encode(tokenizer, "london is in cupertino , england", 4)
-    assert (len(cut), single) == (4, [1, 2])  # [CLS] london is [SEP]
+@pytest.fixture
+def watched(monkeypatch):
+    """Record ids and masked words of each batch, losses, learning rates and gradient norms."""
+    from torch.optim.optimizer import register_optimizer_step_pre_hook
 
+    seen = SimpleNamespace(batches=[], masked=[], losses=[], rates=[], norms=[])
+    cross_entropy = torch.nn.functional.cross_entropy
 
-def test_a_batch_of_masks_by_hand(tokenizer, monkeypatch):
-    many = train_mlm._mask([([5] * 40_000, list(range(40_000)))], tokenizer, random.Random(0))
-    assert (many["labels"] == 5).float().mean().item() == pytest.approx(0.25, abs=0.01)
-    monkeypatch.setattr(train_mlm, "MASK_RATE", 1.0)
-    samples = [([5, 7, 8, 9], [1, 3]), ([5, 6], [1])]
-    batch = train_mlm._mask(samples, tokenizer, random.Random(0))
-    mask, pad = tokenizer.mask_token_id, tokenizer.pad_token_id
-    assert batch["input_ids"].tolist() == [[5, mask, 8, mask], [5, mask, pad, pad]]
-    assert batch["attention_mask"].tolist() == [[1, 1, 1, 1], [1, 1, 0, 0]]
-    assert batch["labels"].tolist() == [
-        [-100, 7, -100, 9],
-        [-100, 6, -100, -100],
-    ]  # -100: what PyTorch's losses ignore
+    def record_ids(module, arguments):
+        if isinstance(module, torch.nn.Embedding) and module.padding_idx is not None:
+            seen.batches.append(arguments[0].tolist())
 
+    def record_step(optimizer, *_):
+        parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        gradients = [p.grad for p in parameters if p.grad is not None]
+        seen.norms.append(torch.nn.utils.get_total_norm(gradients).item())
+        seen.rates.append([group["lr"] for group in optimizer.param_groups])
 
-def test_a_new_head_starts_from_the_frequencies_of_pieces():
-    """Add-one: of four pieces in a vocabulary of three, 1 + 1, 1 + 0 and 1 + 3 of seven."""
-    head = torch.nn.Linear(2, 3)
-    model = SimpleNamespace(get_output_embeddings=lambda: head)
-    train_mlm._start_from_frequencies(model, [([2, 0, 1], [0, 1]), ([2, 2], [0, 1])])
-    assert head.bias.exp().tolist() == pytest.approx([2 / 7, 1 / 7, 4 / 7])
+    def record_loss(logits, words):
+        loss = cross_entropy(logits, words) * 50  # large gradients, which are then clipped
+        seen.masked.append(words.tolist())
+        seen.losses.append(loss.item())
+        return loss
+
+    monkeypatch.setattr(torch.nn.functional, "cross_entropy", record_loss)
+    embeddings = torch.nn.modules.module.register_module_forward_pre_hook(record_ids)
+    steps = register_optimizer_step_pre_hook(record_step)
+    yield seen
+    embeddings.remove()
+    steps.remove()
 
 
 @pytest.fixture
-def watched(monkeypatch):
-    """What a training does: sentences and rates of its steps, losses, norms of the gradients."""
-    seen = SimpleNamespace(batches=[], rates=[], losses=[], norms=[])
-    optimizer, mask, loss = train_mlm._optimizer, train_mlm._mask, torch.nn.functional.cross_entropy
+def all_masked(monkeypatch):
+    """Mask every word that is one piece."""
+    monkeypatch.setattr(train_mlm, "MASK_RATE", 1 - 1e-9)
 
-    def noted(made, *_):
-        groups = made.param_groups
-        gradients = [
-            own.grad for group in groups for own in group["params"] if own.grad is not None
-        ]
-        seen.norms.append(torch.stack([gradient.norm() for gradient in gradients]).norm().item())
-        seen.rates.append([group["lr"] for group in groups])
 
-    def noted_optimizer(model):
-        made = optimizer(model)
-        made.register_step_pre_hook(noted)
-        return made
+def one_piece_words(tokenizer, text: str) -> list[int]:
+    """Return the ids of the words of a text that are one piece."""
+    pieces = [tokenizer.tokenize(word) for word in text.split()]
+    words = [word[0] for word in pieces if len(word) == 1 and word[0].isalnum()]
+    return tokenizer.convert_tokens_to_ids(words)
 
-    def noted_loss(*arguments):
-        found = loss(*arguments) * 50  # large gradients, so that the bound holds
-        seen.losses.append(found.item())
-        return found
 
-    def noted_mask(samples, *arguments):
-        seen.batches.append([tuple(ids) for ids, _ in samples])
-        return mask(samples, *arguments)
+def masked_ids(tokenizer, text: str) -> torch.Tensor:
+    """Return the ids of a text with a mask for each word that is one piece, [1, length]."""
+    words = one_piece_words(tokenizer, text)
+    ids = tokenizer(text, return_tensors="pt")["input_ids"]
+    ids[torch.isin(ids, torch.tensor(words))] = tokenizer.mask_token_id
+    return ids
 
-    monkeypatch.setattr(train_mlm, "_optimizer", noted_optimizer)
-    monkeypatch.setattr(torch.nn.functional, "cross_entropy", noted_loss)
-    monkeypatch.setattr(train_mlm, "_mask", noted_mask)
-    return seen
+
+@pytest.mark.parametrize(("longest", "words"), [(64, "london is in england"), (4, "london is")])
+def test_words_of_one_piece_are_masked_up_to_the_longest_text(
+    tiny_encoder, tokenizer, tmp_path, monkeypatch, watched, all_masked, longest, words
+):
+    """Of four pieces two are [CLS] and [SEP]; `cupertino` has three pieces."""
+    monkeypatch.setattr(train_mlm, "LONGEST", longest)
+    text = sentence("london is in cupertino , england")
+    train_masked_lm(tiny_encoder, [text], tmp_path, steps=1, batch_size=1)
+    assert watched.masked == [tokenizer.convert_tokens_to_ids(words.split())]
+
+
+def test_a_quarter_of_the_words_is_masked(tiny_encoder, tmp_path, watched):
+    texts = [sentence(f"{'the ' * 100}zzqx{number}") for number in range(300)]
+    train_masked_lm(tiny_encoder, texts, tmp_path, steps=1, layers=1, batch_size=294)
+    assert len(watched.masked[0]) / 29_400 == pytest.approx(0.25, abs=0.01)
+
+
+def test_a_batch_has_the_loss_of_its_texts_one_by_one_and_the_frequencies_of_words(
+    tiny_encoder, tokenizer, tmp_path, monkeypatch, all_masked
+):
+    """Without learning, the saved model is the first one, whose bias is add-one frequencies."""
+    monkeypatch.setattr(train_mlm, "RATE", 0)
+    monkeypatch.setattr(train_mlm, "ENCODER_RATE", 0)
+    texts = ["london is the capital of england .", "it rains today .", "cupertino is old"]
+    report = train_masked_lm(
+        tiny_encoder, [sentence(text) for text in texts], tmp_path, steps=1, batch_size=3
+    )
+    model = transformers.AutoModelForMaskedLM.from_pretrained(tmp_path)
+    words = [word for text in texts for word in one_piece_words(tokenizer, text)]
+    logits = []
+    for text in texts:
+        ids = masked_ids(tokenizer, text)
+        logits.append(model(ids).logits[ids == tokenizer.mask_token_id])
+    expected = torch.nn.functional.cross_entropy(torch.cat(logits), torch.tensor(words))
+    assert report["loss"] == pytest.approx(expected.item(), abs=1e-5)
+    counts = 1 + torch.bincount(torch.tensor(words), minlength=len(tokenizer))
+    bias = model.get_output_embeddings().bias
+    torch.testing.assert_close(bias.exp(), counts / counts.sum(), rtol=1e-4, atol=0)
 
 
 def numbered(count):
-    return [
-        sentence(f"the {number} engine in london is the house of england")
-        for number in range(count)
-    ]
+    """Return texts that differ in a number of three pieces, which is never masked."""
+    texts = [f"the {100 + number} engine in london is the house" for number in range(count)]
+    return [sentence(text + " of england" * (number % 3)) for number, text in enumerate(texts)]
+
+
+def numbers_of(batch) -> list[tuple]:
+    """Return the number of each text of a batch, which follows [CLS] and `the`."""
+    return [tuple(ids[2:5]) for ids in batch]
 
 
 def test_a_training_goes_through_shuffled_epochs_with_a_warm_up_of_a_tenth(
@@ -320,26 +348,35 @@ def test_a_training_goes_through_shuffled_epochs_with_a_warm_up_of_a_tenth(
     assert [pair for rates in watched.rates for pair in rates] == pytest.approx(
         [rate * factor for factor in factors for rate in (train_mlm.RATE, train_mlm.ENCODER_RATE)]
     )
-    assert max(watched.norms) == pytest.approx(1, abs=1e-4)  # bounded as in BERT's code
+    assert max(watched.norms) == pytest.approx(1, abs=1e-4)  # clipped as in BERT's code
     assert report["loss"] == pytest.approx(sum(watched.losses[-2:]) / 2)
-    steps = watched.batches[:20]
+    steps = [numbers_of(batch) for batch in watched.batches[:20]]
     assert {len(batch) for batch in steps} == {10}
-    picked = Counter(ids for batch in steps for ids in batch)
-    assert len(picked) == 100 and set(picked.values()) == {2}  # of 102 sentences two are held out
+    times = Counter(number for batch in steps for number in batch)
+    assert len(times) == 100 and set(times.values()) == {2}  # of 102 sentences two are held out
     assert len(set(steps[0]) & set(steps[10])) < 10
-    held_out = [ids for batch in watched.batches[20:] for ids in batch]
-    assert len(held_out) == 2 and not set(held_out) & set(picked)
+    held_out = [number for batch in watched.batches[20:] for number in numbers_of(batch)]
+    assert len(held_out) == 2 and not set(held_out) & set(times)
 
 
-def test_the_accuracy_is_the_share_of_masked_words_ranked_first(tokenizer, monkeypatch):
-    samples = [([5, 7, 8], [1, 2]), ([5, 6, 7, 7], [1, 2, 3]), ([5], [])]
-
-    def predicted(model, batch):
-        wanted = batch["labels"][batch["labels"] != -100]
-        return torch.nn.functional.one_hot(torch.full(wanted.shape, 7), 12).float(), wanted
-
-    monkeypatch.setattr(train_mlm, "_predicted", predicted)
-    monkeypatch.setattr(train_mlm, "MASK_RATE", 1 - 1e-9)
-    model = SimpleNamespace(device=torch.device("cpu"))
-    for size in (1, 2, 3):  # all words are masked: 7, 8, 6, 7 and 7
-        assert train_mlm._accuracy(model, samples, tokenizer, size, random.Random(0)) == (5, 3)
+@pytest.mark.parametrize("batch_size", [1, 2, 3])
+def test_the_accuracy_is_the_share_of_masked_words_of_held_out_texts_ranked_first(
+    tiny_encoder, tokenizer, tmp_path, watched, all_masked, batch_size
+):
+    texts = numbered(150)  # of which three are held out
+    settings = {"steps": 2, "batch_size": batch_size}
+    report = train_masked_lm(tiny_encoder, texts, tmp_path, **settings)
+    held_out = {number for batch in watched.batches[2:] for number in numbers_of(batch)}
+    model = transformers.AutoModelForMaskedLM.from_pretrained(tmp_path).eval()
+    correct, words = 0, 0
+    for text in (each.text for each in texts):
+        ids = masked_ids(tokenizer, text)
+        if tuple(ids[0, 2:5].tolist()) not in held_out:
+            continue
+        wanted = torch.tensor(one_piece_words(tokenizer, text))
+        ranked_first = model(ids).logits[ids == tokenizer.mask_token_id].argmax(dim=-1)
+        correct += (ranked_first == wanted).sum().item()
+        words += len(wanted)
+    assert len(held_out) == 3 and 0 < correct < words
+    assert report["held_out_words"] == words
+    assert report["held_out_accuracy"] == pytest.approx(correct / words)

@@ -9,7 +9,7 @@ from benchmarks.rearranged_seeds import PUBLISHED, measure
 from support.published import webnlg
 from support.webnlg import sentence
 from tripleaudit.core.errors import UserError
-from tripleaudit.protocols.rearranged import _rarest_first, rearrange
+from tripleaudit.protocols.rearranged import rearrange
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.types import SeenTriples, distinct_triples
 
@@ -233,4 +233,8 @@ def plainly(rows: list[list[str]], room: int) -> tuple[list[int], dict[str, int]
 )
 def test_every_triple_is_taken_as_by_looking_again(rows, data):
     room = data.draw(st.integers(1, len(rows) - 1))
-    assert _rarest_first(rows, room) == plainly(rows, room)
+    corpus = [row(str(number), *names) for number, names in enumerate(rows)]
+    splits, report = rearrange(Splits(corpus, [], []), valid_size=0, test_size=room, **EVERY)
+    moved, details = plainly(rows, room)
+    assert ids(splits.test) == sorted(map(str, moved))
+    assert report["largest_count"] == details["largest_count"]

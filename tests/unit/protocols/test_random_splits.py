@@ -1,7 +1,6 @@
-"""Unseen triples of random splits: the fast count against one that goes through splits one by
-one.
-"""
+"""Unseen triples of random splits, compared with a count over all splits."""
 
+import itertools
 import json
 import random
 
@@ -26,27 +25,19 @@ def corpus(size, seed=0):
     return [sentence("t", *(triple() for _ in range(n % 4)), id_=str(n)) for n in range(size)]
 
 
-def test_counts_are_those_of_the_definition_and_draws_are_subsets_of_the_sizes():
-    sentences = corpus(60)
-    tested, held = drawn._drawn(np.random.default_rng(0), 60, 9, 6)
-    assert (
-        (tested.sum(axis=1) == 9).all()
-        and (held.sum(axis=1) == 15).all()
-        and (held >= tested).all()
-    )
-    assert (
-        abs(tested.mean(axis=0) - 9 / 60).max() < 0.03
-    )  # each sentence is tested on as often as another
-    order = sorted(
-        sentences, key=lambda each: len(distinct_triples(each))
-    )  # as the fast count lays them out
-    shares = drawn._Corpus(sentences).unseen(tested, held)
-    for row in range(50):
-        seen = SeenTriples([each for each, out in zip(order, held[row], strict=True) if not out])
-        test = [each for each, chosen in zip(order, tested[row], strict=True) if chosen]
-        kinds = [seen.type_of(triple) for each in test for triple in distinct_triples(each)]
-        assert shares[row] == kinds.count(UNSEEN) / len(kinds)
-    assert shares[:50].max() > shares[:50].min()
+def test_random_splits_are_like_all_splits_of_these_sizes():
+    """Of nine sentences there are 252 splits with two for testing and one for validation."""
+    sentences = corpus(9)
+    shares = []
+    for test in itertools.combinations(sentences, 2):
+        rest = [sentence for sentence in sentences if sentence not in test]
+        for valid in rest:
+            seen = SeenTriples([sentence for sentence in rest if sentence is not valid])
+            kinds = [seen.type_of(triple) for each in test for triple in distinct_triples(each)]
+            shares.append(kinds.count(UNSEEN) / max(1, len(kinds)))
+    found = drawn.random_splits(sentences[:6], sentences[6:7], sentences[7:], 8192)
+    assert (found.mean, found.most) == (pytest.approx(np.mean(shares), abs=0.015), max(shares))
+    assert found.quantiles == pytest.approx(np.quantile(shares, (0.025, 0.5, 0.975)), abs=0.06)
 
 
 def test_same_seed_same_numbers_and_sets_without_triples_are_refused():

@@ -1,4 +1,5 @@
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -131,25 +132,28 @@ def test_where_the_variance_of_a_difference_comes_from_by_hand() -> None:
         counts_of_right([1, 0, 0, 0], [1, 0, 0, 0]),
     )
     # influences, in quarters: ±1/2 of the first system; 3/4, -1/4, -1/4, -1/4 of the second
-    own, by_run = significance._spreads(first, second, 0)
-    assert by_run == pytest.approx(
-        2 * 0.5 / 16 / 2
-    )  # two sentences of the first system vary between its runs
+    by_run = 2 * 0.5 / 16 / 2  # two sentences of the first system vary between its runs
     by_sentence = ((0.5 - 0.75) ** 2 + 2 * 0.25**2 + (-0.5 + 0.25) ** 2) / 16
-    assert by_sentence < by_run and own == 0  # runs of one system differ by more than the systems
+    assert by_sentence < by_run  # runs of one system differ by more than the systems
     # so a quarter against the root of by_run: t = 1.414 with the one degree of freedom of the first
     # system's runs
     assert randomisation_test(first, second, metric="precision", shuffles=40_000) == pytest.approx(
         0.392, abs=0.006
     )
-    other = counts_of_right([0, 0, 1, 1], [0, 0, 1, 1])
-    by_sentence = (1 + 0.5**2 + 0.5**2 + 1) / 16
-    assert significance._spreads(first, other, 0)[0] == pytest.approx(
-        np.sqrt(1 - by_run / by_sentence)
+    # influences of another system, in quarters: -1/4, -1/4, -1/4, 3/4
+    other = counts_of_right([0, 0, 0, 1], [0, 0, 0, 1])
+    by_sentence = (0.75**2 + 2 * 0.25**2 + 1.25**2) / 16
+    own = math.sqrt(1 - by_run / by_sentence)  # share of the deviation that is the systems' own
+    tails = []
+    for signs in itertools.product((-1, 1), repeat=4):
+        exchanged = own * np.dot(signs, (1, 0.5, 0.5, -1)) / 4
+        bounds = (np.array([-0.25, 0.25]) - exchanged) / math.sqrt(by_run)
+        below, above = 0.5 + np.arctan(bounds) / math.pi  # Student's t with one degree of freedom
+        tails.append(1 - above + below)
+    assert randomisation_test(first, other, metric="precision", shuffles=40_000) == pytest.approx(
+        np.mean(tails), abs=0.01
     )
-    assert (
-        significance._spreads(first, first, 0)[0] == 0
-    )  # systems that do not differ have nothing of their own
+    assert randomisation_test(first, first, metric="precision", shuffles=100) == 1
 
 
 def exact_p(first: np.ndarray, second: np.ndarray) -> float:
@@ -303,8 +307,8 @@ def test_portions_change_neither_intervals_nor_p_values(monkeypatch, portion: in
         [np.array([row] + [[1, 2, 2]] * 4) for row in ([1, 1, 1], [0, 1, 1])],
     )
     whole = intervals(counts, replicates=16), randomisation_test(*pair, shuffles=16)
-    monkeypatch.setattr(bootstrap, "_CELLS_AT_ONCE", portion * len(counts))
-    monkeypatch.setattr(significance, "_CELLS_AT_ONCE", portion)
+    monkeypatch.setattr(bootstrap, "MAX_CELLS", portion * len(counts))
+    monkeypatch.setattr(significance, "MAX_CELLS", portion)
     assert (intervals(counts, replicates=16), randomisation_test(*pair, shuffles=16)) == whole
 
 

@@ -17,9 +17,10 @@ from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.scoring.metrics import in_stratum, micro
 from tripleaudit.scoring.rows import count_run
 from tripleaudit.study.study import Study
-from tripleaudit.systems.facts import _stopped, check_stored
+from tripleaudit.systems.facts import check_stored, training_fact
 from tripleaudit.systems.queries import Query
 from tripleaudit.systems.stored import answer
+from tripleaudit.training.convergence import convergence
 
 PARTS = ("ss", "su", "us", "uu")
 TEXTS = [Sentence("a", "Rome is in Italy, and Rome is old."), Sentence("b", "Nothing is here.")]
@@ -88,9 +89,20 @@ def test_shipped_trainings_are_checked_by_their_digests(root, tmp_path):
         check_stored(folder / "provenance.json")
 
 
-def test_a_training_of_which_nobody_says_so_was_ended_by_its_patience():
-    rows = [{"f1": score} for score in (0.1, 0.5, 0.5, 0.05)] + [{"step": 9}]
-    assert [_stopped(rows, patience) for patience in range(5)] == [False, True, True, False, False]
+@pytest.mark.parametrize(
+    ("patience", "stopped"), [(0, False), (1, True), (7, True), (8, False), (10, False)]
+)
+def test_a_training_of_which_nobody_says_so_was_ended_by_its_patience(tmp_path, patience, stopped):
+    """A tie with the best score is no progress; what rises again without reaching it is no rise."""
+    scores = [0.1, 0.2, 0.6, 0.6, 0.2, 0.3, 0.4, 0.45, 0.5, 0.55]
+    rows = [{"step": step, "f1": score} for step, score in enumerate(scores, start=1)]
+    rows.append({"step": 11})
+    (tmp_path / "history.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    training = {"settings": {"patience": patience}}
+    record = {"device": "cpu", "finished": "2026-01-01", "training": training}
+    (tmp_path / "provenance.json").write_text(json.dumps(record))
+    found = training_fact(tmp_path / "provenance.json", {})["convergence"]
+    assert found == convergence(rows, stopped) != convergence(rows, not stopped)
 
 
 @pytest.fixture(scope="module")

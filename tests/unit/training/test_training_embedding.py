@@ -10,16 +10,18 @@ import torch
 from safetensors.torch import load_file
 from torch import nn
 
+from tripleaudit.core.randomness import generator
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
+from tripleaudit.protocols.substitution import entity_positions, substitute
 from tripleaudit.testing import (
     build_extractor,
     exact_f1,
     save_tiny_encoder,
     toy_sentences,
 )
-from tripleaudit.training import checkpoints, embedding, trainer
+from tripleaudit.training import checkpoints, embedding, run, trainer
 from tripleaudit.training.data import TrainingSentences
 from tripleaudit.training.embedding import EmbeddingRows, embedding_rows
 from tripleaudit.training.run import train_to
@@ -91,8 +93,7 @@ def test_rows_that_only_noise_brings_are_taken_in_and_known_again_after_a_break(
 ):
     """As where an entity ends inside a word, so that noise makes another word of both."""
     changes = {"noising": {"probability": 1.0}, "save_every": 2, "batch_size": 2, "accumulation": 2}
-    monkeypatch.setattr(EntityNoising, "words", [])  # none are foreseen
-    monkeypatch.setattr(EntityNoising, "_draw_all", drawn_letters)
+    monkeypatch.setattr(run, "EntityNoising", LetterNoising)
     with monkeypatch.context() as patch:
         patch.setattr(trainer, "embedding_rows", lambda *_: None)
         whole = trained(encoder, tmp_path / "whole", **changes)
@@ -112,11 +113,18 @@ def test_rows_that_only_noise_brings_are_taken_in_and_known_again_after_a_break(
     assert all(set(foreseen.ids.tolist()) < set(rows.ids.tolist()) for rows in seen)
 
 
-def drawn_letters(self, entities, rng):
-    return {
-        entity: chr(ord("a") + int(letter))
-        for entity, letter in zip(entities, rng.permutation(26), strict=False)
-    }
+class LetterNoising(EntityNoising):
+    """Replaces entities by letters that it does not announce."""
+
+    words = []
+
+    def __call__(self, sentence, epoch):
+        entities = sorted(entity_positions(sentence).items())
+        letters = generator(self.seed, epoch, sentence.id, "noise").permutation(26)
+        replacements = {}
+        for (_, positions), letter in zip(entities, letters, strict=False):
+            replacements |= dict.fromkeys(positions, chr(ord("a") + int(letter)))
+        return substitute(sentence, replacements)[0] if replacements else None
 
 
 def untrained(encoder, kind=CasRel, **settings):

@@ -179,14 +179,15 @@ def test_every_step_has_the_learning_rate_of_its_number(home, tmp_path, monkeypa
     model knows it.
     """
     monkeypatch.setenv("TRIPLEAUDIT_FORMULATION", formulation)
-    rates, steps, clear = [], [], Step._clear
+    rates, steps, take_step = [], [], Step.__call__
 
-    def noted(self):
-        rates.append([float(group["lr"]) for group in self.optimizer.param_groups])
-        steps.append(self.model.step)
-        clear(self)
+    def recorded(self, batch, share=1, last=True):
+        take_step(self, batch, share, last)
+        if last:
+            rates.append([float(group["lr"]) for group in self.optimizer.param_groups])
+            steps.append(self.model.step)
 
-    monkeypatch.setattr(Step, "_clear", noted)
+    monkeypatch.setattr(Step, "__call__", recorded)
     run(home, tmp_path / "model", epochs=2, accumulation=2, warmup=0.5, noising=None)
     assert len(rates) == 8 and (formulation or steps == list(range(8)))
     factors = [0, 0.25, 0.5, 0.75, 1, 0.75, 0.5, 0.25]
@@ -414,7 +415,7 @@ def test_a_device_is_taken_when_all_is_aligned_and_given_back_before_the_model_i
     monkeypatch.setattr(
         training_run, "train_extractor", noted("trained", training_run.train_extractor)
     )
-    monkeypatch.setattr(training_run, "_save", noted("saved", training_run._save))
+    monkeypatch.setattr(CasRel, "save_pretrained", noted("saved", CasRel.save_pretrained))
     run(home, tmp_path / "model", epochs=1, noising=None, on=on)
     assert order == [
         *["aligned"] * order.count("aligned"),

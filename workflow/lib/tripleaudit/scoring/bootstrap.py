@@ -30,7 +30,7 @@ ROUNDING: Final = 1e-9
 SHARED: Final = 0.5
 """Share of the runs' covariance that counts where both sides share seeds: three pairs of runs hardly show how far they
 go together, and all of it would call equal systems different too often (docs/explanation/statistics.md)."""
-_CELLS_AT_ONCE = 4_000_000
+MAX_CELLS = 4_000_000
 _Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 # fmt: off
 _STUDENT: Final = (
@@ -436,7 +436,7 @@ def _samples(random: np.random.Generator, counts: np.ndarray, replicates: int) -
     rows, frequencies = np.unique(flat, axis=0, return_counts=True)
     rows = rows.astype(np.float64)  # exact for counts, and much faster to multiply than integers
     samples = np.empty((replicates, *counts.shape[1:]))
-    step = max(1, _CELLS_AT_ONCE // len(flat))
+    step = max(1, MAX_CELLS // len(flat))
     for start in range(0, replicates, step):
         size = min(step, replicates - start)
         weights = _resamples(random, frequencies, size)

@@ -32,7 +32,7 @@ from tripleaudit.scoring.bootstrap import (
 
 SHUFFLES: Final = 10_000
 ALPHA: Final = 0.05
-_CELLS_AT_ONCE = 4_000_000
+MAX_CELLS = 4_000_000
 
 
 def randomisation_test(
@@ -95,7 +95,7 @@ def _exchanges(
     )  # exact for counts below 2^24
     singles = int((frequencies == 1).sum())
     found = np.empty(shuffles)
-    step = max(1, _CELLS_AT_ONCE // len(steps))
+    step = max(1, MAX_CELLS // len(steps))
     for start in range(0, shuffles, step):
         size = min(step, shuffles - start)
         swaps = np.empty((size, len(steps)), dtype=np.float32)
