@@ -179,7 +179,7 @@ def reserve_and_die(paid, folder):
 
 def test_what_a_killed_job_had_in_flight_goes_on_to_count_when_it_is_sent_again(tmp_path):
     """The service may have billed it, and nobody will ever know."""
-    with FakeEndpoint(answer=Reply("[]", prompt_tokens=0, completion_tokens=10)) as fake:
+    with FakeEndpoint(answer=Reply("[]", prompt_tokens=1, completion_tokens=10)) as fake:
         paid = endpoint(fake, prices=Prices(0, 1000), max_tokens=20)
         assert forked(reserve_and_die, (paid, tmp_path)) == [-signal.SIGKILL]
         with Client(paid, tmp_path, budget=1) as client:

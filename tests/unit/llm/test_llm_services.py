@@ -251,7 +251,7 @@ def test_a_job_waits_for_the_reservations_of_other_jobs(tmp_path):
     """Another job has reserved nearly all of the budget and spends little of it: this one waits
     and goes on.
     """
-    with FakeEndpoint(Reply("x", prompt_tokens=0, completion_tokens=1)) as fake:
+    with FakeEndpoint(Reply("x", prompt_tokens=1, completion_tokens=1)) as fake:
         paid = endpoint(fake, prices=Prices(0, 1000), max_tokens=20)
         other = Store(tmp_path, budget=0.03)
         assert other.reserve("of another job", "e", 1, 0.02) is Reservation.GRANTED
@@ -267,7 +267,7 @@ def test_a_job_waits_for_the_reservations_of_other_jobs(tmp_path):
 
 
 def test_a_request_of_another_job_may_end_while_a_reservation_is_tried(tmp_path, monkeypatch):
-    with FakeEndpoint(Reply("x", prompt_tokens=0, completion_tokens=1)) as fake:
+    with FakeEndpoint(Reply("x", prompt_tokens=1, completion_tokens=1)) as fake:
         paid = endpoint(fake, prices=Prices(0, 1000), max_tokens=20)
         other = Store(tmp_path, budget=0.03)
         assert other.reserve("of another job", "e", 1, 0.02) is Reservation.GRANTED

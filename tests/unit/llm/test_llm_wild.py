@@ -13,7 +13,15 @@ import pytest
 
 from support.fake_endpoint import FakeEndpoint, Fault, asking, endpoint, malformed, status
 from tripleaudit.core.errors import UserError
-from tripleaudit.llm.client import BudgetExceeded, Client, EndpointError, Prices, Request
+from tripleaudit.llm.client import (
+    BudgetExceeded,
+    Client,
+    Endpoint,
+    EndpointError,
+    Prices,
+    Request,
+)
+from tripleaudit.llm.reading import parse_entities, parse_triples
 
 KEY = "sk-SECRETKEY-12345"
 LONG = "hdr-SECRET-98765"
@@ -90,15 +98,44 @@ READ = {  # body -> text of the answer
     "a short word that is in the key": (json.dumps(body("SECRETKEY")), "SECRETKEY"),
     "the key itself": (json.dumps(body(f"key {KEY}")), "key [key]"),
     "unknown character set": (json.dumps(body()), "fine"),
+    "a character set that is no text": (json.dumps(body()), "fine"),
+    "another character set": (json.dumps(body()), "fine"),
+    "a reason that is a number": (json.dumps(body(finish=5)), "fine"),
+    "a reason that is a list": (json.dumps(body(finish=["stop"])), "fine"),
+    "a nested name of the model": (
+        json.dumps(body() | {"model": "@"}).replace('"@"', "[" * 900 + "]" * 900),
+        "fine",
+    ),
+    "parts without a text": (
+        json.dumps(body([{"type": "text", "text": None}, {"type": "text", "text": "fine"}])),
+        "fine",
+    ),
+    "parts with values": (json.dumps(body([{"text": {"value": "fi"}}, "ne"])), "fine"),
+    "a call without arguments": (
+        json.dumps(body(None, tool_calls=[{"function": {"name": "f", "arguments": None}}])),
+        "",
+    ),
+    "arguments as an object": (
+        json.dumps(body(None, tool_calls=[{"function": {"arguments": {"triples": []}}}])),
+        '{"triples": []}',
+    ),
+    "an old call of a function": (
+        json.dumps(body(None, function_call={"name": "f", "arguments": "fine"})),
+        "fine",
+    ),
+}
+CHARACTER_SETS = {
+    "unknown character set": "klingon",
+    "a character set that is no text": "idna",
+    "another character set": "utf-16",
 }
 
 
 @pytest.mark.parametrize("case", READ)
 def test_what_can_be_read_is_read_and_stored_once(tmp_path, monkeypatch, case):
     sent, text = READ[case]
-    headers = (
-        {"Content_Type": "application/json; charset=klingon"} if "character set" in case else {}
-    )
+    character_set = CHARACTER_SETS.get(case, "utf-8")
+    headers = {"Content_Type": f"application/json; charset={character_set}"}
     asked = Asked(tmp_path, monkeypatch, malformed(sent, **headers))
     assert not asked.error and asked.text == text
     assert (asked.sent, asked.again) == (2, 0)
@@ -126,6 +163,20 @@ REFUSED = {  # fault -> words of the one sentence
         malformed('{"error": {"message": "no key", "code": 401}}'),
         "refuses all requests: status 401: no key",
     ),
+    "a redirect with secrets": (
+        Fault("status", 302, {"Location": f"https://user:word@other.example/{KEY}"}),
+        "redirects to https://other.example/[key];",
+    ),
+    "a long redirect": (Fault("status", 302, {"Location": "x" * 50_000}), "x…; set that as"),
+    "a wait with secrets": (
+        status(429, retry_after=f"1e400, {KEY}", body={"error": {"code": "insufficient_quota"}}),
+        "refuses all requests: status 429",
+    ),
+    "capital letters": (status(401, message=f"BAD {KEY.upper()}"), "status 401: BAD [key]"),
+    "no key, as a text": (
+        malformed('{"error": {"message": "no key", "code": "401"}}'),
+        "refuses all requests: status 401: no key",
+    ),
     "control characters": (
         status(401, message="\x1b[2J\ud800no\nkey"),
         "refuses all requests: status 401: \ufffd[2J\ufffdno key;",
@@ -143,6 +194,51 @@ def test_what_cannot_be_read_is_one_sentence_after_one_request(tmp_path, monkeyp
     asked = Asked(tmp_path, monkeypatch, fault)
     assert words in asked.error and "\n" not in asked.error and "key=1" not in asked.error
     assert asked.sent == 1 and KEY.encode() not in asked.files and LONG.encode() not in asked.files
+    assert len(asked.error) < 700 and "word" not in asked.error
+    assert KEY.lower() not in asked.error.lower()
+
+
+@pytest.mark.parametrize("value", [KEY, "9" * 50_000, "\x1b[2J"])
+@pytest.mark.parametrize("header", ["Retry-After", "Retry-After-Ms", "Content-Type"])
+def test_no_header_of_a_server_is_printed_as_it_is(tmp_path, monkeypatch, caplog, header, value):
+    code = 200 if header == "Content-Type" else 503
+    fault = Fault("status", code, {header: f"text {value}"}, "sorry")
+    asked = Asked(tmp_path, monkeypatch, fault)
+    for message in (asked.error, caplog.text.replace("\n", "")):
+        assert "sorry" in message and KEY not in message and message.isprintable()
+    assert len(asked.error) < 700
+
+
+@pytest.mark.parametrize("param", [["temperature"], {}, 5, True])
+def test_an_odd_parameter_of_an_error_teaches_nothing(tmp_path, param):
+    fault = status(400, body={"error": {"message": "unsupported", "param": param}})
+    with asking(tmp_path, faults=lambda *_: fault) as (fake, client):
+        with pytest.raises(EndpointError, match="rejects every request: status 400: unsupported"):
+            client.complete_all(requests(1))
+        assert fake.count == 1
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [
+        ("MAX_TOKENS", "truncated"),
+        ("model_length", "truncated"),
+        ("SAFETY", "refused"),
+        ("eos", "ok"),
+    ],
+)
+def test_services_have_other_names_for_the_end_of_an_answer(
+    tmp_path, monkeypatch, reason, expected
+):
+    asked = Asked(tmp_path, monkeypatch, malformed(json.dumps(body(finish=reason))))
+    assert asked.answers[0].status == expected
+
+
+def test_a_nested_answer_has_no_triples(tmp_path, monkeypatch):
+    text = '{"a":' * 500 + "1" + "}" * 500
+    asked = Asked(tmp_path, monkeypatch, malformed(json.dumps(body(text))))
+    assert parse_triples(asked.answers[0]).status == "failed"
+    assert parse_entities(text).status == "failed"
 
 
 TRIED = {  # body -> words of the sentence
@@ -152,6 +248,10 @@ TRIED = {  # body -> words of the sentence
         "status 502: upstream",
     ),
     "no answer": ({"choices": []}, "malformed answer (nothing in it)"),
+    "a provider that died in capitals": (
+        body("", "ERROR"),
+        "the model's provider failed (no reason given)",
+    ),
     "a page": ("<html>log in</html>", "malformed answer (application/json: <html>log in</html>)"),
 }
 
@@ -171,7 +271,13 @@ def test_what_may_pass_is_tried_again_and_not_taken_for_an_answer(tmp_path, monk
     assert asked.text == "fine" and (asked.sent, asked.again) == (3, 0)
 
 
-@pytest.mark.parametrize("usage", [(-100_000, -5), (10**9, 20), (100, 10**12), (float("inf"), 1)])
+ABSURD_USAGES = (
+    *((-100_000, -5), (10**9, 20), (100, 10**12), (float("inf"), 1)),
+    *((0, 0), (0, 20), (100, 0), (100, None), (True, 20)),
+)
+
+
+@pytest.mark.parametrize("usage", ABSURD_USAGES)
 def test_an_absurd_usage_neither_refunds_nor_ruins_a_budget(tmp_path, monkeypatch, usage):
     asked = Asked(tmp_path, monkeypatch, malformed(json.dumps(body(usage=usage))))
     assert asked.answers[0].usage.estimated and 0 < asked.spent < 0.001
@@ -213,6 +319,7 @@ def test_no_part_of_a_key_is_in_a_shortened_message(tmp_path, monkeypatch, befor
 
 SECRETS = {
     "with a scheme": ("Bearer sk-SECRETKEY-12345", "bad sk-SECRETKEY-12345"),
+    "in an address": ("sk/SECRETKEY+12345", {"error": "bad ?key=sk%2FSECRETKEY%2B12345"}),
     "with marks": ('sk-"SECRET\\KEY"-12345', {"error": {"told": 'sk-"SECRET\\KEY"-12345'}}),
 }
 
@@ -243,13 +350,15 @@ def test_a_key_that_is_a_word_is_cut_out_of_errors_alone(tmp_path, monkeypatch, 
     assert "status 500: header [key]" in caplog.text
 
 
-@pytest.mark.parametrize("created", ["yesterday", [], {}, None, True])
+@pytest.mark.parametrize(
+    "created", ["yesterday", [], {}, None, True, -1, 1e300, 10**400, float("inf")]
+)
 def test_odd_times_of_answers_are_no_times(tmp_path, monkeypatch, created):
     def fault(number, sent):
         return malformed(json.dumps(body() | {"created": 5 if number else created}))
 
     asked = Asked(tmp_path, monkeypatch, fault)
-    assert asked.text == "fine" and asked.bill["last"] == 5
+    assert asked.text == "fine" and asked.bill["first"] == asked.bill["last"] == 5
 
 
 NO_VECTORS = (None, "AAAA", [], [[1, 2]], [float("nan"), 1], [1, None], {"a": 1})
@@ -453,7 +562,10 @@ def test_a_folder_of_version_0_3_is_continued(tmp_path):
 def test_variables_of_the_package_openai_reach_no_endpoint(tmp_path, monkeypatch):
     for name in ("API_KEY", "ADMIN_KEY", "ORG_ID", "PROJECT_ID", "WEBHOOK_SECRET"):
         monkeypatch.setenv(f"OPENAI_{name}", f"secret-{name}")
-    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "x-team: secret-team\nauthorization: secret-bearer")
+    names = "x-team", "authorization", "user-agent", "host", "accept", "accept-encoding"
+    custom = [f"{name}: secret-{name}" for name in names]
+    lines = [*custom, "content-length: 1", "transfer-encoding: chunked", "connection: schlüssel"]
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "\n".join(lines))
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     with asking(tmp_path, headers={"OpenAI-Organization": "of-the-study"}) as (fake, client):
         client.complete_all(requests(1))
@@ -461,6 +573,59 @@ def test_variables_of_the_package_openai_reach_no_endpoint(tmp_path, monkeypatch
     for headers in fake.headers:
         assert headers["OpenAI-Organization"] == "of-the-study" and "Authorization" not in headers
         assert not [value for value in headers.values() if "secret" in value]
+
+
+ODD_ENVIRONMENT = {
+    "proxy without a port": ("HTTP_PROXY", "http://user:pass/word@host"),
+    "proxy of an unknown kind": ("ALL_PROXY", "gopher://user:password@host"),
+    "proxy with a line break": ("HTTP_PROXY", "http://host\n"),
+    "no certificates": ("SSL_CERT_FILE", "/no/such/file"),
+    "a folder of certificates": ("SSL_CERT_FILE", "/"),
+}
+
+
+@pytest.mark.parametrize("case", ODD_ENVIRONMENT)
+def test_an_odd_proxy_or_certificate_is_one_sentence(tmp_path, monkeypatch, case):
+    name, value = ODD_ENVIRONMENT[case]
+    for variable in ("NO_PROXY", "no_proxy", name.lower()):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv(name, value)
+    settings = Endpoint("http://nobody.invalid/v1", "fake")
+    with (
+        Client(settings, tmp_path) as client,
+        pytest.raises(EndpointError, match="correct or unset HTTP_PROXY") as caught,
+    ):
+        client.complete_all(requests(1))
+    assert "pass" not in str(caught.value) and "\n" not in str(caught.value)
+    with asking(tmp_path, "fine") as (_, client):  # a server of this machine needs neither
+        assert client.complete_all(requests(1))[0].text == "fine"
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"extra": {"messages": []}}, "must not replace 'messages'"),
+        ({"extra": {"max_tokens": "800"}}, "'extra/max_tokens' must be a whole number"),
+        ({"extra": {"max_completion_tokens": 0}}, "must be a whole number of at least 1, got 0"),
+        ({"extra": {"x": float("nan")}}, "a value that JSON cannot express"),
+        ({"query": {"a": "\ud800"}}, "half of a surrogate pair"),
+        ({"base_url": "http://host/\x1b"}, "must be an http or https address"),
+    ],
+)
+def test_settings_that_no_request_can_hold_are_refused(values, words):
+    settings = {"base_url": "http://host/v1", "model": "fake", **values}
+    with pytest.raises(UserError, match=words):
+        Endpoint.from_config("mine", settings)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "5", '{"refused": 5}'])
+def test_damaged_knowledge_of_an_endpoint_is_learned_again(tmp_path, text):
+    with asking(tmp_path, "fine") as (fake, client):
+        client.complete_all(requests(1))
+        with sqlite3.connect(client.store.path) as database:
+            database.execute("UPDATE capabilities SET known = ?", [text])
+        with Client(endpoint(fake), tmp_path) as other:
+            assert other.complete_all(requests(2))[1].text == "fine" and fake.count == 2
 
 
 def test_a_redirect_takes_neither_texts_nor_keys_to_another_server(tmp_path, monkeypatch):

@@ -68,7 +68,7 @@ _ADDRESS = re.compile(
 
 def is_web_address(address: str) -> bool:
     """Return whether an address has the form ``http(s)://host[:port][/path]``, without blanks."""
-    if any(character.isspace() for character in address):
+    if not address.isprintable() or " " in address:
         return False
     try:
         parts = urlsplit(address)

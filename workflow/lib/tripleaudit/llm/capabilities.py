@@ -14,11 +14,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tripleaudit.llm.endpoint import Answer, Endpoint, Request, canonical_key
+from tripleaudit.llm.endpoint import LIMIT_FIELDS, Answer, Endpoint, Request, canonical_key
 
 OPTIONAL_FIELDS = ("temperature", "top_p", "seed", "stop")
 """Fields that a request is sent without if the model refuses them."""
-LIMIT_FIELDS = ("max_tokens", "max_completion_tokens")
 _REFUSED = re.compile(
     r"unsupported|not support|unrecogni[sz]ed|unknown|not (?:permitted|allowed|available)|extra",
     re.IGNORECASE,
@@ -97,8 +96,9 @@ def refused_field(error: Mapping[str, Any], body: Mapping[str, Any]) -> str | No
     has_code = error.get("code") in ("unsupported_parameter", "unsupported_value")
     if not has_code and not _REFUSED.search(message):
         return None
-    if error.get("param") in body:
-        return error["param"]
+    parameter = error.get("param")
+    if isinstance(parameter, str) and parameter in body:
+        return parameter
     for word in re.findall(r"[a-z_]{3,}", message):
         if word in body and word not in ("model", "messages"):
             return word

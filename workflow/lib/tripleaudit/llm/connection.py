@@ -11,7 +11,6 @@ whether to retry; the payload or problem is kept in the :class:`Call` of the req
 """
 
 import asyncio
-import codecs
 import contextvars
 import json
 import logging
@@ -20,11 +19,13 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import httpx2
 import openai
 
+from tripleaudit.core.addresses import clean_addresses
+from tripleaudit.core.version import __version__
 from tripleaudit.llm.endpoint import Endpoint, EndpointError, EndpointUnusable, RequestRejected
 
 RETRIED_STATUSES = {408, 409, 425, 429}  # and all from 500 on
@@ -47,9 +48,9 @@ STANDARD_HEADERS = {
     "host",
     "user-agent",
 }
-"""Headers of the package that are sent; others hold values of the user's environment
-(``OPENAI_ORG_ID``, ...).
-"""
+"""Headers of the HTTP client that are sent; the endpoint's own are added to them."""
+ENVIRONMENT_VARIABLES = "HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE or SSL_CERT_DIR"
+"""Variables that decide how servers on other machines are reached."""
 
 log = logging.getLogger(__name__)
 
@@ -166,6 +167,18 @@ class MeteredClient(httpx2.AsyncClient):
         return reply
 
 
+class OpenAIPackage(openai.AsyncOpenAI):
+    """Client of the package ``openai`` without the headers that it reads from the environment.
+
+    These are ``OPENAI_ORG_ID``, ``OPENAI_PROJECT_ID`` and all of ``OPENAI_CUSTOM_HEADERS``.
+    """
+
+    @property
+    def default_headers(self) -> dict[str, str | openai.Omit]:
+        """The headers of every request, before those of the endpoint."""
+        return {"accept": "application/json", "user-agent": f"tripleaudit/{__version__}"}
+
+
 class Connection:
     """Connections to one endpoint, for one event loop.
 
@@ -176,8 +189,8 @@ class Connection:
         base_url: replaces the endpoint's own address (a server that was started on a free port).
 
     Raises:
-        EndpointUnusable: there is no address, or an environment variable is not set or cannot be
-            sent in a header.
+        EndpointUnusable: there is no address, or an environment variable is not set, cannot be sent
+            in a header, or names a proxy or certificates that cannot be used.
     """
 
     def __init__(self, endpoint: Endpoint, base_url: str | None = None) -> None:
@@ -193,18 +206,27 @@ class Connection:
         self.headers, secrets = _headers_of(endpoint)
         self._secrets = _secret_variants(secrets)
         is_local = urlsplit(base_url).hostname in ("localhost", "127.0.0.1", "::1")
-        self._openai = openai.AsyncOpenAI(
+        try:
+            http_client = MeteredClient(
+                self,
+                timeout=endpoint.timeout,
+                limits=httpx2.Limits(max_connections=None),
+                trust_env=not is_local,  # a proxy of the environment is not for this machine
+            )
+        except (ImportError, OSError, ValueError, httpx2.InvalidURL) as error:
+            # the text of an InvalidURL may hold the password of a proxy
+            reason = type(error).__name__ if isinstance(error, httpx2.InvalidURL) else error
+            raise EndpointUnusable(
+                f"{self.where} cannot be reached with the proxy or the certificates of the environment ({reason}); "
+                f"correct or unset {ENVIRONMENT_VARIABLES}"
+            ) from None
+        self._openai = OpenAIPackage(
             base_url=base_url,
             api_key="not-sent",  # MeteredClient sends the endpoint's headers only
             default_query=dict(endpoint.query),
             max_retries=endpoint.max_retries,
             timeout=endpoint.timeout,
-            http_client=MeteredClient(
-                self,
-                timeout=endpoint.timeout,
-                limits=httpx2.Limits(max_connections=None),
-                trust_env=not is_local,  # a proxy of the environment is not for this machine
-            ),
+            http_client=http_client,
         )
 
     async def close(self) -> None:
@@ -234,14 +256,22 @@ class Connection:
         finally:
             CURRENT_CALL.reset(token)
         assert call.reply is not None and call.reply.payload is not None
-        return json.loads(self.clean(json.dumps(call.reply.payload), MIN_SECRET_IN_ANSWER))
-
-    def clean(self, text: str, min_length: int = MIN_SECRET_IN_MESSAGE) -> str:
-        """Replace secrets of at least ``min_length`` characters by ``[key]``."""
+        answer = json.dumps(call.reply.payload)
         for secret in self._secrets:
-            if len(secret) >= min_length:
-                text = text.replace(secret, "[key]")
+            if len(secret) >= MIN_SECRET_IN_ANSWER:
+                answer = answer.replace(secret, "[key]")
+        return json.loads(answer)
+
+    def clean(self, text: str) -> str:
+        """Return a message with ``[key]`` in place of secrets, in small or capital letters."""
+        for secret in self._secrets:
+            if len(secret) >= MIN_SECRET_IN_MESSAGE:
+                text = re.sub(re.escape(secret), "[key]", text, flags=re.IGNORECASE)
         return text
+
+    def quote(self, text: str) -> str:
+        """Return a server's words for a message: on one line, short, and without secrets."""
+        return _shorten(self.clean(_on_one_line(text)))
 
     def warn(self, call: Call) -> None:
         """Log the problem of an attempt."""
@@ -256,7 +286,8 @@ class Connection:
         """
         status = response.status_code
         if 300 <= status < 400:
-            target = self.clean(response.headers.get("location", "nowhere").partition("?")[0])
+            location = response.headers.get("location", "nowhere").partition("?")[0]
+            target = self.quote(clean_addresses(location))
             return Reply(
                 status, problem=f"redirects to {target}; set that as 'base_url' if you trust it"
             )
@@ -267,13 +298,13 @@ class Connection:
                 name: response.headers[name] for name in WAIT_HEADERS if name in response.headers
             }
             return replace(reply, wait_headers=wait)
-        content_type = response.headers.get("content-type", "no content type")
+        content_type = self.quote(response.headers.get("content-type", "no content type"))
         if "event-stream" in content_type or text.lstrip().startswith(("data:", "event:")):
             raise EndpointUnusable(
                 "answers with an event stream; use a server that sends one JSON object"
             )
         try:
-            payload = _first_json(text)
+            return self._success_reply(_first_json(text), rows)
         except RecursionError:
             raise EndpointUnusable("answers with JSON that is nested too deeply") from None
         except ValueError:
@@ -281,20 +312,19 @@ class Connection:
             return Reply(
                 500, problem=f"malformed answer ({content_type}: {start})", retry=True, billed=True
             )
-        return self._success_reply(payload, rows)
 
     def _success_reply(self, payload: Any, rows: str) -> Reply:
         """Return the outcome of a response with status 200, which may still hold an error."""
         if isinstance(payload, dict) and payload.get("error") and not payload.get(rows):
-            code = _error_object(payload).get("code")
-            status = code if isinstance(code, int) and 400 <= code < 600 else 500
+            code = str(_error_object(payload).get("code"))
+            status = int(code) if re.fullmatch("[45][0-9][0-9]", code) else 500
             return self._error_reply(status, payload, "")
         answer = _with_ordered_rows(payload, rows)
         if answer is None:
             return Reply(500, problem="malformed answer (nothing in it)", retry=True, billed=True)
         first = answer[rows][0]
-        if first.get("finish_reason") == "error" or first.get("error"):
-            message = _shorten(self.clean(_message_of(first.get("error"), "no reason given")))
+        if str(first.get("finish_reason")).lower() == "error" or first.get("error"):
+            message = self.quote(_message_of(first.get("error"), "no reason given"))
             return Reply(
                 500, problem=f"the model's provider failed ({message})", retry=True, billed=True
             )
@@ -306,7 +336,7 @@ class Connection:
         codes = {str(error.get("code")), str(error.get("type"))}
         final = bool(codes & (NO_MONEY_CODES | NO_MODEL_CODES))
         retry = not final and (status in RETRIED_STATUSES or status >= 500)
-        message = _shorten(self.clean(_message_of(body, text)))
+        message = self.quote(_message_of(body, text))
         return Reply(
             status,
             problem=f"status {status}: {message}",
@@ -324,7 +354,9 @@ class Connection:
                 f"{self.where} does not answer after {call.attempts} attempts: {call.failure}"
             )
         if reply.retry:
-            waits = ", ".join(f"{name}: {value}" for name, value in reply.wait_headers.items())
+            waits = self.quote(
+                ", ".join(f"{name}: {value}" for name, value in reply.wait_headers.items())
+            )
             problem = f"{reply.problem} ({waits})" if waits else reply.problem
             return EndpointError(
                 f"{self.where} does not answer after {call.attempts} attempts: {problem}"
@@ -366,11 +398,12 @@ def _secret_variants(secrets: Iterable[str]) -> list[str]:
     """Return the forms in which servers repeat secrets, longest first.
 
     These are the value of the header, the value without its scheme ("Bearer"), and both as JSON
-    writes them.
+    and addresses write them.
     """
     values = [form for secret in secrets for form in (secret, secret.split()[-1])]
     in_json = [json.dumps(value)[1:-1] for value in values]
-    return sorted({*values, *in_json}, key=len, reverse=True)
+    in_addresses = [quote(value, safe="") for value in values]
+    return sorted({*values, *in_json, *in_addresses}, key=len, reverse=True)
 
 
 def _read_variable(endpoint: Endpoint, name: str, purpose: str) -> str:
@@ -403,13 +436,13 @@ async def _read_body(response: httpx2.Response) -> bytes:
 
 
 def _decode(body: bytes, charset: str | None) -> str:
-    """Return the text of a body; bytes that cannot be decoded are replaced."""
-    if body.startswith(codecs.BOM_UTF8):
-        return body.decode("utf-8-sig", "replace")
-    try:
-        return body.decode(charset or "utf-8", "replace")
-    except LookupError:  # unknown character set
-        return body.decode("utf-8", "replace")
+    """Return the text of a body, which is UTF-8 if it can be; other bytes are replaced."""
+    for encoding in ("utf-8-sig", charset or "utf-8"):
+        try:
+            return body.decode(encoding)
+        except (LookupError, ValueError):  # unknown character set, or other bytes
+            continue
+    return body.decode("utf-8", "replace")
 
 
 def _first_json(text: str) -> Any:
@@ -452,7 +485,7 @@ def _error_object(body: Any) -> dict[str, Any]:
 
 
 def _message_of(body: Any, text: str) -> str:
-    """Return the server's message on one line."""
+    """Return the server's message."""
     content = body.get("error", body) if isinstance(body, dict) else body
     if isinstance(content, dict):
         content = content.get("message", content.get("detail", content))
@@ -460,7 +493,7 @@ def _message_of(body: Any, text: str) -> str:
         content = text
     elif not isinstance(content, str):
         content = json.dumps(content, ensure_ascii=False)
-    return _on_one_line(content)
+    return content
 
 
 def _on_one_line(text: str) -> str:

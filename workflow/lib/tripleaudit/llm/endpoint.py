@@ -29,6 +29,8 @@ THOUGHT = 4096
 """Tokens added to every limit of a model that reasons, where the endpoint names none."""
 LOCAL_DEFAULTS = {"timeout": 600, "concurrency": 1, "context": CONTEXT}
 """Settings of a model that a job serves itself."""
+LIMIT_FIELDS = ("max_tokens", "max_completion_tokens")
+"""Names of the field of a request that limits its answer; a server accepts one of them."""
 TEMPLATE_TOKENS, MESSAGE_TOKENS = 64, 8
 """Most tokens that a chat template adds (role marks, a default system message), and per message."""
 
@@ -38,7 +40,6 @@ SECRET_FIELDS = {
     *("client_secret", "credential", "credentials", "cookie"),
 }
 """Names of fields whose values are secrets; a name such as ``max_tokens`` only contains one."""
-"""Fields of a request in which some servers take a key."""
 
 
 class EndpointError(UserError):
@@ -195,12 +196,12 @@ class Endpoint(Section):
                     f"'headers/{name}' must not hold the value, which may be secret; name an environment variable, "
                     "'env:NAME'"
                 )
-        for name in filter(is_secret_name, self.query):
-            yield f"'query/{name}' must not hold a secret; send a header whose value is 'env:NAME'"
+        yield from _problems_of_query(self.query)
         for path in _secret_fields(self.extra, "extra"):
             yield f"'{path}' must not hold a secret; send a header whose value is 'env:NAME'"
         if self.extra.get("stream") or self.extra.get("n", 1) != 1:
             yield "'extra' must not request a stream or several answers"
+        yield from _problems_of_extra(self.extra)
 
     @property
     def thought(self) -> int:
@@ -220,6 +221,29 @@ def _secret_fields(value: Any, path: str) -> Iterator[str]:
     elif isinstance(value, list):
         for inner in value:
             yield from _secret_fields(inner, path)
+
+
+def _problems_of_query(query: Mapping[str, str]) -> Iterator[str]:
+    for name in filter(is_secret_name, query):
+        yield f"'query/{name}' must not hold a secret; send a header whose value is 'env:NAME'"
+    try:
+        "".join([*query, *query.values()]).encode()
+    except UnicodeEncodeError:
+        yield "'query' holds half of a surrogate pair, which no address can hold"
+
+
+def _problems_of_extra(extra: Mapping[str, Any]) -> Iterator[str]:
+    for name in ("messages", "input", "model"):
+        if name in extra:
+            yield f"'extra' must not replace '{name}'"
+    for name in LIMIT_FIELDS:
+        limit = extra.get(name, 1)
+        if type(limit) is not int or limit < 1:
+            yield f"'extra/{name}' must be a whole number of at least 1, got {limit!r}"
+    try:
+        json.dumps(extra, allow_nan=False)
+    except (TypeError, ValueError):
+        yield "'extra' holds a value that JSON cannot express, such as .nan"
 
 
 def _problems_of_address(address: str) -> Iterator[str]:

@@ -10,6 +10,11 @@ from tripleaudit.llm.endpoint import Answer, Usage, tokens_about
 THOUGHT_MARKS = "(think|thinking|reasoning|thought)"  # names of the tags around a model's thought
 _THOUGHT_OPENS = re.compile(rf"\s*<{THOUGHT_MARKS}>", re.IGNORECASE)
 _THOUGHT_CLOSES = re.compile(rf"</{THOUGHT_MARKS}>", re.IGNORECASE)
+CUT_REASONS = {"length", "max_tokens", "model_length"}
+"""Values of ``finish_reason``, in small letters, of an answer that its limit has cut off."""
+REFUSED_REASONS = {"content_filter", "refusal", "safety"}
+"""Values of ``finish_reason``, in small letters, of an answer that was withheld."""
+MAX_TIME = 253402300799  # seconds since 1970 at the end of the year 9999
 MAX_USAGE_FACTOR = 10  # times the tokens that a request can have: no server adds so many
 
 
@@ -17,15 +22,17 @@ def answer_of(payload: Mapping[str, Any], usage: Usage, cost: float, key: str) -
     """Return the answer in a response; the thought may be a separate field or in the text."""
     choice = payload["choices"][0]
     message = choice.get("message") if isinstance(choice.get("message"), dict) else {}
-    finish_reason, refusal = choice.get("finish_reason"), message.get("refusal")
+    finish_reason = choice.get("finish_reason")
+    finish_reason = finish_reason if isinstance(finish_reason, str) else None
+    status = status_of(finish_reason)
+    refusal = message.get("refusal")
     thought, text = split_thought(text_of(choice))
     thought_field = message.get("reasoning_content") or message.get("reasoning")
     if isinstance(thought_field, str) and thought_field:
         thought = thought_field
-    if refusal or finish_reason == "content_filter":
-        status, text = "refused", text or str(refusal or "")
-    else:
-        status = "truncated" if finish_reason == "length" else "ok"
+    if refusal:
+        status = "refused"
+        text = text or str(refusal)
     return Answer(
         text,
         status,
@@ -38,15 +45,23 @@ def answer_of(payload: Mapping[str, Any], usage: Usage, cost: float, key: str) -
     )
 
 
+def status_of(finish_reason: str | None) -> str:
+    """Return the status of an answer that ended for this reason, as the server calls it."""
+    reason = (finish_reason or "").lower()
+    if reason in CUT_REASONS:
+        return "truncated"
+    return "refused" if reason in REFUSED_REASONS else "ok"
+
+
 def _served(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a server says about itself and the answer, as far as it does."""
-    served = {
-        "created": payload.get("created"),
-        "fingerprint": payload.get("system_fingerprint"),
-        "id": payload.get("id"),
-        "model": payload.get("model"),
-    }
-    return {name: value for name, value in served.items() if value is not None}
+    names = {"fingerprint": "system_fingerprint", "id": "id", "model": "model"}
+    served = {name: payload.get(field) for name, field in names.items()}
+    texts = {name: value for name, value in served.items() if isinstance(value, str)}
+    created = payload.get("created")
+    if _is_count(created, MAX_TIME):
+        return {"created": created, **texts}
+    return texts
 
 
 def split_thought(text: str) -> tuple[str, str]:
@@ -68,21 +83,37 @@ def text_of(choice: Mapping[str, Any]) -> str:
     message = choice.get("message")
     if not isinstance(message, dict):
         message = {"content": message if isinstance(message, str) else choice.get("text")}
-    content = message.get("content")
+    text = _text_of_content(message.get("content"))
+    return text or "\n".join(_arguments_of_calls(message))
+
+
+def _text_of_content(content: Any) -> str:
+    """Return a content as text; one in parts is joined, and an object is written as JSON."""
     if isinstance(content, list):
-        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+        return "".join(map(_text_of_part, content))
     if isinstance(content, dict):
-        content = json.dumps(content, ensure_ascii=False)
-    calls = message.get("tool_calls")
-    if not content and isinstance(calls, list):
-        functions = [call.get("function") for call in calls if isinstance(call, dict)]
-        arguments = [
-            str(function.get("arguments", ""))
-            for function in functions
-            if isinstance(function, dict)
-        ]
-        content = "\n".join(arguments)
+        return json.dumps(content, ensure_ascii=False)
     return content if isinstance(content, str) else ""
+
+
+def _text_of_part(part: Any) -> str:
+    """Return the text of a part of a content, whose ``text`` may be an object with a ``value``."""
+    text = part.get("text") if isinstance(part, dict) else part
+    text = text.get("value") if isinstance(text, dict) else text
+    return text if isinstance(text, str) else ""
+
+
+def _arguments_of_calls(message: Mapping[str, Any]) -> list[str]:
+    """Return the arguments of a message's calls of functions, of which an old form has one."""
+    calls = message.get("tool_calls")
+    calls = calls if isinstance(calls, list) else []
+    functions = [call.get("function") for call in calls if isinstance(call, dict)]
+    functions.append(message.get("function_call"))
+    return [
+        _text_of_content(function.get("arguments"))
+        for function in functions
+        if isinstance(function, dict)
+    ]
 
 
 def usage_of(
@@ -91,14 +122,17 @@ def usage_of(
     """Return the tokens that the server counted, else an estimate from the request and the answer.
 
     Args:
-        max_tokens: tokens that prompt and answer can have. A negative count, or one far beyond, is
-            not used, so that it can neither refund nor exhaust a budget.
+        max_tokens: tokens that prompt and answer can have. A negative count, none for a text, or
+            one far beyond is not used, so that it can neither refund nor exhaust a budget.
     """
     max_prompt, max_completion = (MAX_USAGE_FACTOR * limit for limit in max_tokens)
     counted = payload.get("usage")
     counted = counted if isinstance(counted, dict) else {}
     prompt, completion = counted.get("prompt_tokens"), counted.get("completion_tokens") or 0
     if not (_is_count(prompt, max_prompt) and _is_count(completion, max_completion)):
+        return _estimated_usage(payload, body, max_tokens)
+    has_text = "messages" in body and bool(text_of(payload["choices"][0]).strip())
+    if prompt == 0 or (has_text and completion == 0):
         return _estimated_usage(payload, body, max_tokens)
     reasoning = _detail(counted, "completion_tokens_details", "reasoning_tokens", max_completion)
     cached = _detail(counted, "prompt_tokens_details", "cached_tokens", max_prompt)
@@ -118,7 +152,8 @@ def _estimated_usage(
 
 
 def _is_count(value: Any, maximum: int) -> TypeGuard[int]:
-    return isinstance(value, int) and 0 <= value <= maximum
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return is_number and 0 <= value <= maximum
 
 
 def _detail(counted: Mapping[str, Any], group: str, name: str, maximum: int) -> int:

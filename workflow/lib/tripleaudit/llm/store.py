@@ -122,7 +122,7 @@ class Store:
     def capabilities(self, endpoint: str) -> dict[str, Any] | None:
         """Return what was learned about an endpoint, or None."""
         rows = self._query("SELECT known FROM capabilities WHERE endpoint = ?", endpoint)
-        return json.loads(rows[0][0]) if rows else None
+        return _parse_record(rows[0][0]) if rows else None
 
     def spent(self) -> float:
         """Return the money that the study's answers have cost, over all jobs."""

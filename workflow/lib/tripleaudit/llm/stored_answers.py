@@ -21,6 +21,7 @@ from tripleaudit.corpora.readers.row_files import ABSENT, Probe, Row, Rows, at, 
 from tripleaudit.corpora.spec import CorpusFormat
 from tripleaudit.llm.endpoint import Answer
 from tripleaudit.llm.reading import parse_triples
+from tripleaudit.llm.response import status_of
 
 ANSWER_COLUMNS = (
     "response",
@@ -33,8 +34,6 @@ ANSWER_COLUMNS = (
     "generated_text",
 )
 BATCH_CHOICE = "response.body.choices.0"
-CUT_REASONS = ("length", "max_tokens")
-REFUSED_REASONS = ("content_filter",)
 JUDGEMENTS = ("accept", "reject", "ignore")
 """Values of ``answer`` in the rows of Prodigy, where it is no answer of a model."""
 NOTE_OF_STATUS = {
@@ -94,12 +93,8 @@ def _answer_of(row: dict[str, Any], column: str | None, where: str) -> Answer:
     text = "" if text is None or text is ABSENT else text
     if not isinstance(text, str):
         raise UserError(f"{where}: the answer is {shown(text)}, expected a string")
-    status = "ok"
-    if reason in CUT_REASONS:
-        status = "truncated"
-    elif reason in REFUSED_REASONS:
-        status = "refused"
-    return Answer(text, status, reason)
+    reason = reason if isinstance(reason, str) else None
+    return Answer(text, status_of(reason), reason)
 
 
 def _refuse_second_answer(row: dict[str, Any], where: str) -> None:

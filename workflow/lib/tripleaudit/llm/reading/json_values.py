@@ -81,11 +81,14 @@ def decode(text: str, keep_unfinished: bool = False) -> Decoded:
     while failed_starts < MAX_FAILED_STARTS and (bracket := _OPENING.search(text, position)):
         surrounded |= _has_text(text[position : bracket.start()])
         try:
-            value, position = json.JSONDecoder().raw_decode(text, bracket.start())
-            values.append(value)
-            continue
+            value, end = json.JSONDecoder().raw_decode(text, bracket.start())
         except (ValueError, RecursionError):
-            rewriter = _Rewriter(text, bracket.start())
+            value, end = None, bracket.start()
+        if value is not None and not _is_too_deep(value):
+            values.append(value)
+            position = end
+            continue
+        rewriter = _Rewriter(text, bracket.start())
         try:
             value = rewriter.rewrite(keep_unfinished)
         except _NotJsonError:
@@ -109,6 +112,19 @@ def decode(text: str, keep_unfinished: bool = False) -> Decoded:
         bare_values and values is not bare_values
     )
     return Decoded(tuple(values), tuple(notes), truncated, surrounded)
+
+
+def _is_too_deep(value: Any) -> bool:
+    """Return whether a value has more than MAX_DEPTH lists and objects inside each other."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        members: list[Any] = []
+        for container in level:
+            members += container.values() if isinstance(container, dict) else container
+        level = [member for member in members if isinstance(member, list | dict)]
+        if not level:
+            return False
+    return True
 
 
 def _has_containers(value: Any) -> bool:
