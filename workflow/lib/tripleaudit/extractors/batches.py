@@ -13,7 +13,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tripleaudit.extractors.alignment import Alignment
-from tripleaudit.extractors.formulation import on_device
 
 LENGTHS_OF = 8  # static batches have a multiple of so many tokens: few graphs, and whole tiles of matrix units
 AHEAD = 8  # batches that wait for a GPU
@@ -172,17 +171,12 @@ def span_mean(tokens: Tensor, spans: Tensor) -> Tensor:
 
     Tokens are [B, L, H], spans [n, 2] from :func:`flat_spans`.
     """
-    if on_device(tokens):
-        return F.embedding(spans, tokens.flatten(0, 1)).mean(dim=1)  # its gradient is one kernel
-    sentence, (start, end) = spans[:, 0] // tokens.shape[1], (spans % tokens.shape[1]).unbind(1)
-    return (tokens[sentence, start] + tokens[sentence, end]) / 2
+    return F.embedding(spans, tokens.flatten(0, 1)).mean(dim=1)  # its gradient is one operator
 
 
 def sentences_of(values: Tensor, sentence: Tensor) -> Tensor:
     """Rows [n, …] of ``values`` [B, …] for the numbers ``sentence`` [n]."""
-    if on_device(values):
-        return F.embedding(sentence, values.flatten(1)).view(-1, *values.shape[1:])
-    return values[sentence]
+    return F.embedding(sentence, values.flatten(1)).view(-1, *values.shape[1:])
 
 
 def ahead(items: Iterator[Item], most: int = AHEAD) -> Iterator[Item]:

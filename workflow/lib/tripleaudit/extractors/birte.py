@@ -19,7 +19,7 @@ from tripleaudit.extractors.batches import GoldBatch, flat_spans, span_mean
 from tripleaudit.extractors.casrel import draw_subjects, tag_cells
 from tripleaudit.extractors.decoding import CANDIDATES, Found, first_rows, ranks, spans_from_tags
 from tripleaudit.extractors.dropping import Dropout
-from tripleaudit.extractors.formulation import at_once, on_device
+from tripleaudit.extractors.formulation import at_once
 from tripleaudit.extractors.losses import mean_bce, raise_precision, read_gold, write_gold
 from tripleaudit.extractors.specs.birte import BiRTESettings
 
@@ -171,10 +171,6 @@ class BiRTE(Extractor):
             sentence, start, end, *object_ = pairs.unbind(1)
             objects = span_mean(e, flat_spans(sentence, *object_, e.shape[1]))
             subjects = flat_spans(sentence, start, end, e.shape[1])
-            if on_device(
-                pairs
-            ):  # a second product costs less than finding the subjects that pairs have in common
-                return self.relation_logits(span_mean(e, subjects), objects)
             subjects, number = torch.unique_consecutive(subjects, dim=0, return_inverse=True)
             return self.relation_logits(span_mean(e, subjects), objects, number)
 

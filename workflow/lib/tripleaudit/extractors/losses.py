@@ -19,7 +19,6 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from tripleaudit.extractors.batches import Shape
-from tripleaudit.extractors.formulation import on_device
 
 
 def raise_precision(tensor: Tensor) -> Tensor:
@@ -96,16 +95,10 @@ def summed_bce(logits: Tensor, cells: Tensor, mask: Tensor, valid: Tensor | None
     As :func:`binary_cells`; ``valid`` [n] marks the rows of ``cells`` that are no padding, all if
     None.
     """
-    if not on_device(logits):
-        cells = cells if valid is None else cells[valid]
+    if valid is None:
         return binary_cells(logits, Gold(cells, last_written(cells)), mask)
-    logits = raise_precision(logits)
-    beyond = logits.numel()
-    positions = cells if valid is None else torch.where(valid, cells, beyond)
-    labels = logits.new_zeros(beyond + 1).scatter_(0, positions, 1.0)[:beyond].view(logits.shape)
-    return F.binary_cross_entropy_with_logits(
-        logits, labels, weight=mask.to(logits.dtype), reduction="sum"
-    )
+    last = last_written(torch.where(valid, cells, -1)) & valid
+    return binary_cells(logits, Gold(cells, last), mask)
 
 
 def binary_cells(logits: Tensor, gold: Gold, mask: Tensor) -> Tensor:
@@ -115,17 +108,11 @@ def binary_cells(logits: Tensor, gold: Gold, mask: Tensor) -> Tensor:
         gold: the positive cells.
         mask: weights that broadcast to ``logits``; 0 leaves a cell out.
     """
-    logits, (cells, last) = raise_precision(logits), gold
+    logits = raise_precision(logits)
     mask = mask.to(logits.dtype)
-    if not on_device(logits):
-        positive = logits.reshape(-1)[cells] * last * mask.expand(logits.shape).reshape(-1)[cells]
-        return (F.softplus(logits) * mask).sum() - positive.sum()
-    with torch.no_grad():
-        flat, weights = logits.reshape(-1), mask.expand(logits.shape).reshape(-1)
-        counting = weights[cells] * last
-        gradient = (flat.sigmoid() * weights).index_add_(0, cells, counting, alpha=-1)
-        total = torch.dot(F.softplus(flat), weights) - torch.dot(flat[cells], counting)
-    return with_gradients(total, [logits], [gradient.view(logits.shape)])
+    positive = logits.reshape(-1).gather(0, gold.cells) * gold.last
+    weights = mask.expand(logits.shape).reshape(-1).gather(0, gold.cells)
+    return (F.softplus(logits) * mask).sum() - (positive * weights).sum()
 
 
 def with_gradients(loss: Tensor, inputs: Sequence[Tensor], gradients: Sequence[Tensor]) -> Tensor:

@@ -21,7 +21,6 @@ from tripleaudit.extractors.alignment import Alignment
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import GoldBatch
 from tripleaudit.extractors.dropping import Dropout
-from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.prediction import as_list, prepared, within_memory
 from tripleaudit.extractors.specs.zcc import ZCCSettings
@@ -74,11 +73,8 @@ class ZCC(Extractor):
         if not targets:
             return ExtractorOutput(logits=logits)
         labels, real = (targets[name].to(logits.dtype) for name in ("labels", "real"))
-        if on_device(logits):
-            loss = F.binary_cross_entropy_with_logits(logits, labels, real, reduction="sum")
-            loss = loss / (real.sum() * logits.shape[1])
-        else:
-            loss = F.binary_cross_entropy_with_logits(logits, labels)
+        loss = F.binary_cross_entropy_with_logits(logits, labels, real, reduction="sum")
+        loss = loss / (real.sum() * logits.shape[1])
         return ExtractorOutput(loss=loss, terms={"sentence": loss.detach()}, logits=logits)
 
     def decide(
