@@ -89,6 +89,7 @@ def test_failed_systems_and_unread_answers_are_named(tmp_path):
             "unreadable": 3,
             "truncated": 0,
         },
+        {"keys": keys, "system": "moved", "cached": 9, "sent": 1, "from_other_address": 8},
         {"keys": keys, "predicted": {"seconds": 1}},
     ]
     (tmp_path / "systems.json").write_text(json.dumps(facts))
@@ -96,4 +97,5 @@ def test_failed_systems_and_unread_answers_are_named(tmp_path):
     assert lines[1:] == [
         "warning: poor has no scores: the budget of 1 is used up",
         "warning: 3 of 120 answers of odd (c, original) were truncated, refused or could not be read",
+        "warning: 8 of 10 answers of moved (c, original) were stored for the same model at another address",
     ]

@@ -1,6 +1,8 @@
 """``which``: models and prediction files ranked on a gold set, with the numbers of ``score``."""
 
+import contextlib
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -166,7 +168,12 @@ def test_a_model_that_does_not_answer_is_named_and_costs_the_others_nothing(file
 @pytest.mark.parametrize(
     ("models", "predictions", "message"),
     [
-        (["gpt"], {}, "model 'gpt': expected NAME@URL"),
+        (["gpt"], {}, r"model 'gpt': expected \[LABEL=\]NAME@URL"),
+        (
+            ["a@http://127.0.0.1:8/v1", "a@http://127.0.0.1:9/v1"],
+            {},
+            "'a' occurs twice; write LABEL=a@URL",
+        ),
         ([], {}, "nothing to rank"),
         (
             {"a": "http://127.0.0.1:9"},
@@ -178,3 +185,63 @@ def test_a_model_that_does_not_answer_is_named_and_costs_the_others_nothing(file
 def test_what_cannot_be_ranked_is_refused(files, models, predictions, message):
     with pytest.raises(UserError, match=message):
         ta.which("gold.jsonl", models, predictions)
+
+
+def reply_at_random(body: dict) -> Reply:
+    """Always the wrong triple: another model under the name of ``good``."""
+    return Reply(json.dumps({"triples": [["Emma", "wrote", "Ann"]]}))
+
+
+def test_one_model_name_at_two_addresses_makes_two_rows(files, fake):
+    with FakeEndpoint(answer=reply_at_random) as other:
+        models = [f"full=good@{fake.url}", f"small=good@{other.url}"]
+        first = ta.which("gold.jsonl", models, cache="cache")
+        second = ta.which("gold.jsonl", models, cache="cache")
+        sent = len(fake.requests), len(other.requests)
+    assert sent == (NUMBER, NUMBER)
+    for result in (first, second):
+        assert [row.name for row in result.ranked] == ["full", "small"]
+        assert result.ranked[0].scores.f1 > 0.8 and result.ranked[1].scores.f1 == 0
+
+
+def test_stored_answers_of_another_address_pass_no_gate(files, fake, capsys):
+    command = ["which", "gold.jsonl", "--cache", "cache", "--fail-under", "80"]
+    assert main([*command, "--model", f"good@{fake.url}"]) == 0
+    assert "stored in cache." in capsys.readouterr().out
+    with FakeEndpoint(answer=reply_at_random) as other:
+        assert main([*command, "--model", f"good@{other.url}"]) == 3
+        assert len(other.requests) == NUMBER
+    capsys.readouterr()
+    assert main([*command, "--model", f"good@{fake.url}"]) == 0
+    assert len(fake.requests) == NUMBER
+    assert f"Answers from the cache cache: good {NUMBER} of {NUMBER} (" in capsys.readouterr().out
+
+
+def test_the_number_of_answers_from_the_cache_is_in_the_json(files, fake):
+    ta.which("gold.jsonl", {"good": fake.url}, cache="cache", limit=20)
+    result = ta.which("gold.jsonl", {"good": fake.url}, cache="cache").to_json()
+    (row,) = result["models"]
+    assert (row["cached"], row["requests"], result["cache"]) == (20, NUMBER, "cache")
+    assert len(row["oldest_cached"]) > 10
+
+
+def test_answers_that_were_stored_without_an_address_are_requested_again(files, fake):
+    ta.which("gold.jsonl", {"good": fake.url}, cache="cache")
+    forget_addresses("cache/store.sqlite")
+    again = ta.which("gold.jsonl", {"good": fake.url}, cache="cache")
+    assert again.ranked[0].cached == 0 and len(fake.requests) == 2 * NUMBER
+    ta.which("gold.jsonl", {"good": fake.url}, cache="cache")
+    assert len(fake.requests) == 2 * NUMBER
+
+
+def forget_addresses(path: str) -> None:
+    """Change stored answers to what older versions stored."""
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        for key, text in database.execute("SELECT key, record FROM answers").fetchall():
+            record = json.loads(text)
+            for name in ("address", "received"):
+                del record["answer"][name]
+            database.execute(
+                "UPDATE answers SET record = ? WHERE key = ?", [json.dumps(record), key]
+            )
+        database.commit()

@@ -150,6 +150,27 @@ def test_a_full_cache_needs_neither_endpoint_nor_key(tmp_path, monkeypatch):
             client.complete_all(requests(6))
 
 
+def test_stored_answers_of_another_address_are_reused_and_counted(tmp_path, caplog):
+    with asking(tmp_path) as (_, client):
+        client.complete_all(requests(5))
+    with FakeEndpoint() as moved, Client(endpoint(moved), tmp_path) as client:
+        client.complete_all(requests(6))
+        assert moved.count == 1
+        assert client.bill()["from_other_address"] == 5
+    assert "5 of 6 answers were stored for the same model at another address" in caplog.text
+
+
+def test_a_client_prefers_the_answers_of_its_address(tmp_path):
+    with asking(tmp_path, "first") as (_, client):
+        client.complete_all(requests(3))
+    with FakeEndpoint(answer="second") as other:
+        with Client(endpoint(other), tmp_path, same_address=True) as client:
+            assert {answer.text for answer in client.complete_all(requests(3))} == {"second"}
+        with Client(endpoint(other), tmp_path) as client:
+            assert {answer.text for answer in client.complete_all(requests(3))} == {"second"}
+        assert other.count == 3
+
+
 def test_the_budget_is_never_exceeded_and_the_run_can_be_resumed(tmp_path):
     with FakeEndpoint(Reply("[]", prompt_tokens=5, completion_tokens=10), latency=0.01) as fake:
         # 0.01 for the ten tokens of every answer, at most 0.02

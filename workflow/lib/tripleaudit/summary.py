@@ -44,16 +44,24 @@ def findings_of(folder: Path) -> Iterator[str]:
 
 
 def warnings_of(folder: Path) -> Iterator[str]:
-    """Yield a line for each system of a study without scores or with unread answers."""
+    """Yield a line for each system without scores, with unread answers or other addresses' ones."""
     yield from (f"warning: {failure}" for failure in failures(folder))
     for fact in _system_facts(folder):
         unread = fact.get("unreadable", 0) + fact.get("truncated", 0)
         if unread and not fact.get("failed"):
-            where = f"{fact['keys']['corpus']}, {fact['keys']['protocol']}"
             yield (
-                f"warning: {unread} of {fact['answers']} answers of {fact['system']} ({where}) were truncated, refused "
-                "or could not be read"
+                f"warning: {unread} of {fact['answers']} answers of {fact['system']} ({_test_set(fact)}) were "
+                "truncated, refused or could not be read"
             )
+        if others := fact.get("from_other_address"):
+            yield (
+                f"warning: {others} of {fact['cached'] + fact['sent']} answers of {fact['system']} ({_test_set(fact)}) "
+                "were stored for the same model at another address"
+            )
+
+
+def _test_set(fact: Mapping[str, Any]) -> str:
+    return f"{fact['keys']['corpus']}, {fact['keys']['protocol']}"
 
 
 def _system_facts(folder: Path) -> list[dict[str, Any]]:

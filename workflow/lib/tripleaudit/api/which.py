@@ -61,6 +61,9 @@ class Ranked:
         answers: all answers; None for predictions.
         money: spent on the answers, at the prices that were given.
         seconds: that the answers took when they were given.
+        requests: of the model, sent now or answered from the cache; None for predictions.
+        cached: those of ``requests`` that were answered from the cache.
+        oldest_cached: UTC date and time of the oldest of these answers; empty if not recorded.
         failed: why a model has no scores.
     """
 
@@ -76,6 +79,9 @@ class Ranked:
     answers: int | None = None
     money: float | None = None
     seconds: float | None = None
+    requests: int | None = None
+    cached: int | None = None
+    oldest_cached: str = ""
     failed: str = ""
 
     @property
@@ -95,6 +101,8 @@ class WhichResult(Result):
     """Gold triples of these."""
     ranked: list[Ranked]
     """The rows."""
+    cache: str = ""
+    """Folder of the stored answers of language models; empty without one."""
 
     @property
     def best(self) -> Ranked | None:
@@ -138,6 +146,7 @@ class WhichResult(Result):
             "sentences": self.sentences,
             "triples": self.triples,
             "models": [asdict(row) | {"mostly_unread": row.mostly_unread} for row in self.ranked],
+            "cache": self.cache,
             "conclusion": self.conclusion,
         }
 
@@ -148,7 +157,20 @@ class WhichResult(Result):
                 f"{UNREAD}: more than half of the answers were truncated, refused or unreadable; "
                 "not ranked"
             )
+        if self.cache:
+            notes.append(self._cache_note())
         return [*notes, self.conclusion]
+
+    def _cache_note(self) -> str:
+        """Return the sentence about the cache folder and the answers that came from it."""
+        counts = []
+        for row in self.ranked:
+            if row.cached:
+                date = f" (the oldest of {row.oldest_cached[:10]})" if row.oldest_cached else ""
+                counts.append(f"{row.name} {row.cached} of {row.requests}{date}")
+        if not counts:
+            return f"All answers are new; they are stored in {self.cache}."
+        return f"Answers from the cache {self.cache}: {', '.join(counts)}."
 
     def tables(self) -> list[Table]:
         caption = (
@@ -181,12 +203,13 @@ def which(
     """Rank language models and stored predictions by their F1 on a gold set.
 
     Models are queried as systems of a study are (``systems/<name>: {endpoint: …}``); their answers
-    are stored, so that a second call costs nothing.
+    are stored, so that a second call costs nothing. Only answers that the same address gave are
+    used again.
 
     Args:
         gold: a path to a corpus of any format, a data frame, rows, or of each sentence the list of
-        its triples. models: ``NAME@URL`` of endpoints, or name -> URL, or name -> keys as under
-        ``generative/endpoints``. predictions: name -> predictions, in any form that
+        its triples. models: ``[LABEL=]NAME@URL`` of endpoints, or name -> URL, or label -> keys as
+        under ``generative/endpoints``. predictions: name -> predictions, in any form that
         :func:`tripleaudit.score` takes. key_env: environment variable with the key of the
         endpoints. prices: of a million tokens, ``{"input": …, "output": …}``. setting: what a model
         is given: ``closed`` and ``semi-open`` the relations, ``open`` nothing. relations: names, or
@@ -201,6 +224,7 @@ def which(
     Raises:
         UserError: something cannot be read or does not fit together, or no model answers.
     """
+    from tripleaudit.llm.store import DEFAULT_CACHE
     from tripleaudit.systems.test_set import spread
 
     matching = check_matching(matching)
@@ -250,6 +274,7 @@ def which(
         sentences=len(chosen),
         triples=int(sum(len(sentence.triples) for sentence in chosen)),
         ranked=_rank(list(rows.values()), counts, units, bootstrap, seed),
+        cache=str(cache or DEFAULT_CACHE) if endpoints else "",
     )
 
 
@@ -262,9 +287,7 @@ def _endpoints(
     from tripleaudit.llm.endpoint import Endpoint
 
     if not isinstance(models, Mapping):
-        models = dict(
-            _name_and_url(model) for model in ([models] if isinstance(models, str) else models)
-        )
+        models = _parse_models([models] if isinstance(models, str) else models)
     endpoints: dict[str, dict[str, Any]] = {}
     for name, model in models.items():
         keys: dict[str, Any] = (
@@ -279,11 +302,27 @@ def _endpoints(
     return endpoints
 
 
-def _name_and_url(model: str) -> tuple[str, str]:
-    name, at, url = model.partition("@http")
-    if not at or not name:
-        raise UserError(f"model {model!r}: expected NAME@URL, such as gpt-4o@https://host/v1")
-    return name, f"http{url}"
+def _parse_models(models: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return label -> address and model of ``[LABEL=]NAME@URL``; by default NAME is the label.
+
+    Raises:
+        UserError: one has another form, or two have the same label.
+    """
+    endpoints: dict[str, dict[str, Any]] = {}
+    for model in models:
+        labelled_name, at, url = model.partition("@http")
+        label, equals, name = labelled_name.partition("=")
+        name = name if equals else label
+        if not at or not name or not label:
+            raise UserError(
+                f"model {model!r}: expected [LABEL=]NAME@URL, such as gpt-4o@https://host/v1"
+            )
+        if label in endpoints:
+            raise UserError(
+                f"model {model!r}: {label!r} occurs twice; write LABEL={name}@URL to give each a name of its own"
+            )
+        endpoints[label] = {"base_url": f"http{url}", "model": name}
+    return endpoints
 
 
 def _relations(
@@ -318,7 +357,7 @@ def _query(
             "; ".join(mistake.sentence("which") for mistake in mistakes(error, System))
         ) from None
     texts = [Sentence(sentence.id, sentence.text) for sentence in sentences]
-    job = {"section": section, "study": "which"}
+    job = {"section": section, "study": "which", "same_address": True}
     try:
         answered = language_model.answer(Query(name, settings, texts, relations, (), job))
     except UserError as error:
@@ -331,6 +370,9 @@ def _query(
         answers=unread.answers if unread else None,
         money=facts.get("money"),
         seconds=facts.get("seconds"),
+        requests=facts["cached"] + facts["sent"],
+        cached=facts["cached"],
+        oldest_cached=facts["oldest_cached"],
     )
     return row, answered.sentences
 

@@ -19,12 +19,14 @@ HELP = "rank language models and prediction files by F1 on a gold set"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    from tripleaudit.llm.store import DEFAULT_CACHE
+
     parser.add_argument("gold", metavar="GOLD", help="gold triples: any corpus format")
     parser.add_argument(
         "--model",
         action="append",
         default=[],
-        metavar="NAME@URL",
+        metavar="[LABEL=]NAME@URL",
         help="a model and its endpoint, such as gpt-4o@https://host/v1; repeat it",
     )
     parser.add_argument(
@@ -64,7 +66,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_reading(parser, "the files")
     add_missing(parser)
     parser.add_argument(
-        "--cache", metavar="DIR", help="folder of stored answers (default: the cache of studies)"
+        "--cache",
+        metavar="DIR",
+        help=f"folder of stored answers (default: {DEFAULT_CACHE}, as in studies)",
     )
     parser.add_argument(
         "--budget",

@@ -11,6 +11,7 @@ import dataclasses
 import logging
 from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -29,6 +30,7 @@ from tripleaudit.llm.endpoint import (
     Request,
     RequestRejected,
     Usage,
+    address_key,
     bill,
     canonical_key,
     tokens_about,
@@ -66,10 +68,17 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Totals:
-    """What a client has done so far; ``sent`` counts requests, not attempts."""
+    """What a client has done so far; ``sent`` counts requests, not attempts.
+
+    Attributes:
+        from_other_address: those of ``cached`` that another address is known to have answered.
+        oldest_cached: UTC date and time of the oldest answer of ``cached``; empty if not recorded.
+    """
 
     sent: int = 0
     cached: int = 0
+    from_other_address: int = 0
+    oldest_cached: str = ""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost: float = 0.0
@@ -89,6 +98,9 @@ class Client:
         study: whose money is spent.
         server: started before the first request is sent, for an endpoint without an address of its
             own.
+        same_address: whether stored answers are used only if the endpoint's address gave them.
+            Otherwise answers of the model at any address are used, because servers on clusters
+            move; those of another address are counted and logged.
     """
 
     def __init__(
@@ -98,8 +110,11 @@ class Client:
         budget: float | None = None,
         study: str = "",
         server: LocalServer | None = None,
+        same_address: bool = False,
     ) -> None:
         self.endpoint = endpoint
+        self.address = address_key(endpoint)
+        self.same_address = same_address
         self.store = Store(cache_dir, study, budget)
         self.totals = Totals()
         learned = self.store.capabilities(endpoint_key(endpoint))
@@ -129,9 +144,19 @@ class Client:
                 self._connection = None
             self._runner.close()
             self._runner = None
+            self._warn_of_other_addresses()
         if self._server is not None:
             self._server.stop()
         self.store.close()
+
+    def _warn_of_other_addresses(self) -> None:
+        totals = self.totals
+        if totals.from_other_address:
+            log.warning(
+                "endpoint '%s': %d of %d answers were stored for the same model at another address; to query "
+                "this address, set another 'cache'",
+                self.endpoint.name, totals.from_other_address, totals.cached + totals.sent,
+            )  # fmt: skip
 
     # stored answers
 
@@ -142,8 +167,19 @@ class Client:
     def lookup(self, request: Request) -> Answer | None:
         """Return the stored answer of a request, or None; nothing is sent."""
         key = self.key(request)
+        first = self._stored(key)
+        if first is None or first.address == self.address:
+            return first
+        own = self._stored(self._key_at_address(key))
+        return first if own is None and not self.same_address else own
+
+    def _stored(self, key: str) -> Answer | None:
         record = self.store.answer(key)
         return None if record is None else _answer_from_record(record, key)
+
+    def _key_at_address(self, key: str) -> str:
+        """Return the key of an answer of this address where another one's has the request's key."""
+        return canonical_key([key, self.address])
 
     def bill(self) -> dict[str, Any]:
         """Return cost and served models of this client's answers, whoever paid for them.
@@ -154,7 +190,10 @@ class Client:
         capabilities = dataclasses.asdict(self.capabilities)
         del capabilities["settled"]
         costs = bill(self._answers.values())
-        return {**costs, "lost": self.store.lost(), "capabilities": capabilities}
+        others = {}
+        if self.totals.from_other_address:
+            others["from_other_address"] = self.totals.from_other_address
+        return {**costs, **others, "lost": self.store.lost(), "capabilities": capabilities}
 
     def check_room(self, requests: Iterable[Request]) -> None:
         """Refuse requests that exceed the endpoint's ``context``, if known, before sending any.
@@ -240,10 +279,18 @@ class Client:
         answer = self.lookup(request)
         if answer is None:
             answer = await self._shared(request)
-        self.totals.cached += answer.cached
+        if answer.cached:
+            self._count_cached(answer)
         if answer.status != "error":
             self._answers[answer.key] = answer
         return answer
+
+    def _count_cached(self, answer: Answer) -> None:
+        self.totals.cached += 1
+        self.totals.from_other_address += answer.address not in ("", self.address)
+        if answer.received:
+            oldest = self.totals.oldest_cached or answer.received
+            self.totals.oldest_cached = min(oldest, answer.received)
 
     async def _drive(self, conversations: Mapping[Any, Conversation]) -> dict[Any, Any]:
         run = _Run(patience=max(2, self.endpoint.concurrency))
@@ -340,7 +387,12 @@ class Client:
             usage = usage_of(payload, body, max_tokens)
             cost = self.endpoint.prices.of(usage)
             total_usage, total_cost = total_usage + usage, total_cost + cost
-            answer = answer_of(payload, total_usage, total_cost, key)
+            first = self._stored(key)
+            is_free = first is None or first.address == self.address
+            record_key = key if is_free else self._key_at_address(key)
+            answer = answer_of(payload, total_usage, total_cost, record_key)
+            received = datetime.now(UTC).isoformat(timespec="seconds")
+            answer = dataclasses.replace(answer, address=self.address, received=received)
             learned = capabilities.after_answer(answer)
             starts_to_reason = learned.reasons and not capabilities.reasons
             is_thought_alone = answer.status == "truncated" and not answer.text.strip()
@@ -349,7 +401,8 @@ class Client:
                 self._learn(learned)
                 capabilities = learned
                 continue
-            self.store.settle(key, cost, _record(canonical, body, answer))
+            record = _record(canonical, body, answer)
+            self.store.settle(key, cost, record, record_key=record_key)
             self._learn(learned)
             self._count(total_usage, total_cost, 1)
             return answer

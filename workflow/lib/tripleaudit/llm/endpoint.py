@@ -335,6 +335,8 @@ class Answer:
         reasoning: the model's thought, where the server shows it.
         served: what answered: the ``model`` and ``fingerprint`` that the server names, its ``id``
             of the answer, and ``created`` (seconds since 1970).
+        address: hash of the address that answered (:func:`address_key`); empty if not recorded.
+        received: UTC date and time of the answer; empty if not recorded.
     """
 
     text: str
@@ -347,6 +349,16 @@ class Answer:
     error: str | None = None
     reasoning: str = ""
     served: Mapping[str, Any] = field(default_factory=dict)
+    address: str = ""
+    received: str = ""
+
+
+def address_key(endpoint: Endpoint) -> str:
+    """Return a short hash of an endpoint's address, which itself may hold private names.
+
+    A model that jobs serve themselves has no address; all such servers count as one.
+    """
+    return canonical_key({"address": (endpoint.base_url or "").rstrip("/")})[:16]
 
 
 def canonical_key(value: Any) -> str:

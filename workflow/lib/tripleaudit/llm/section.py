@@ -62,7 +62,7 @@ class Access:
         section: configuration section ``generative``. study: whose budget is used. endpoint: name
         of an endpoint of the section; empty for none. gguf: file of a model that is served for this
         job, from the first request without a stored answer. threads, server_log: CPU threads and
-        output of its server.
+        output of its server. same_address: whether stored answers of other addresses are left out.
     """
 
     section: Mapping[str, Any]
@@ -71,6 +71,7 @@ class Access:
     gguf: Sequence[str | Path] = ()
     threads: int = 0
     server_log: str = ""
+    same_address: bool = False
 
     def client(self) -> "Client":
         """Return a client; close it after use.
@@ -95,7 +96,14 @@ class Access:
                 self.gguf[0], self.server_log or None, settings.context, self.threads or None
             )
         cache = Path(self.section.get("cache") or DEFAULT_CACHE)
-        return Client(settings, cache, budget=budget, study=self.study, server=server)
+        return Client(
+            settings,
+            cache,
+            budget=budget,
+            study=self.study,
+            server=server,
+            same_address=self.same_address,
+        )
 
 
 def identity(section: Mapping[str, Any], dataset: str, system: str) -> dict[str, Any]:

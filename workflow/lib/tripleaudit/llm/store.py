@@ -175,12 +175,17 @@ class Store:
         cost: float,
         record: Mapping[str, Any] | None = None,
         embeddings: Mapping[str, bytes] | None = None,
+        record_key: str = "",
     ) -> None:
-        """End a reservation: store what came back, and enter what it cost."""
+        """End a reservation: store what came back, and enter what it cost.
+
+        Args:
+            record_key: key of the record; by default that of the reservation.
+        """
         with self._transaction() as database:
             if record is not None:
-                text = json.dumps(record, sort_keys=True)
-                database.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", [key, text])
+                row = [record_key or key, json.dumps(record, sort_keys=True)]
+                database.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", row)
             if embeddings:
                 database.executemany(
                     "INSERT OR REPLACE INTO embeddings VALUES (?, ?)", embeddings.items()

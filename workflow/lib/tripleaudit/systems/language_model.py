@@ -93,16 +93,22 @@ def query_model(query: Query, task: Task) -> tuple[list[Extraction], dict[str, A
         job.get("threads") or 0,
         job.get("server_log") or "",
     )
-    access = settings_of.Access(job["section"], job["study"], name, served, threads, log_file)
+    same_address = job.get("same_address", False)
+    access = settings_of.Access(
+        job["section"], job["study"], name, served, threads, log_file, same_address
+    )
     with access.client() as client:
         start = time.monotonic()
         results = extract(client, query.sentences, task)
-        sent, cache = client.totals.sent, client.store.folder
+        totals, cache = replace(client.totals), client.store.folder
     counts = summary(results)
     return results, {
         "requests": counts["requests"],
-        "sent": sent,
-        "seconds": _seconds(cache, results, time.monotonic() - start, sent),
+        "sent": totals.sent,
+        "cached": totals.cached,
+        "from_other_address": totals.from_other_address,
+        "oldest_cached": totals.oldest_cached,
+        "seconds": _seconds(cache, results, time.monotonic() - start, totals.sent),
         "prompt_tokens": counts["prompt_tokens"],
         "completion_tokens": counts["completion_tokens"],
         "money": counts["cost"],

@@ -34,7 +34,8 @@ class Query:
             training set and the study.
         train: the training sentences, for systems that are shown some.
         job: what a job adds to them: ``threads``, and for language models the section
-            ``generative``, the study's name and the model's folder.
+            ``generative``, the study's name, the model's folder, and whether only stored answers of
+            the ``same_address`` are used.
     """
 
     system: str
