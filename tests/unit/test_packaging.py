@@ -2,8 +2,10 @@
 extra is named.
 """
 
+import json
 import re
 import tomllib
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -61,15 +63,20 @@ def test_all_is_everything_but_what_developers_need_and_what_does_not_go_with_it
     )
 
 
-def test_the_changelog_begins_with_this_version():
+def test_changelog_and_citation_name_the_last_release():
     sections = re.findall(
         r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
     )
-    assert next(section for section in sections if section != "Unreleased") == __version__
-    assert (
-        yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["version"]
-        == __version__
-    )
+    is_development = ".dev" in __version__
+    assert (sections[0] == "Unreleased") >= is_development
+    releases = [section for section in sections if section != "Unreleased"]
+    if is_development:
+        numbers = [tuple(map(int, name.split(".")[:3])) for name in (releases[0], __version__)]
+        assert numbers[0] < numbers[1]
+    else:
+        assert releases[0] == __version__
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == releases[0]
 
 
 def test_the_catalog_is_promised_what_is_there():
@@ -105,7 +112,7 @@ def test_a_missing_module_is_answered_by_the_extra_that_brings_it(
     reported = [f"{one}; extra == '{name}'" for name in extras.EXTRAS for one in EXTRAS[name]]
     monkeypatch.setattr(extras.importlib.metadata, "requires", lambda name: reported)
     said = extras.advice(ModuleNotFoundError(name=module), command)
-    assert said is not None and said.endswith(f"pip install 'tripleaudit[{extra}]'")
+    assert said is not None and said.endswith(f"[{extra}]'") and "pip install '" in said
     assert extras.advice(ModuleNotFoundError(name="elsewhere"), command) is None
 
 
@@ -113,7 +120,39 @@ def test_a_command_without_its_extra_refuses_in_one_sentence(monkeypatch, refuse
     monkeypatch.setattr(extras, "extras_by_module", lambda: {"snakemake": ["workflow"]})
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     (tmp_path / "study.yaml").write_text("study: s\n")
-    assert "pip install 'tripleaudit[workflow]'" in refused("run", tmp_path / "study.yaml")
+    assert "[workflow]'" in refused("run", tmp_path / "study.yaml")
+
+
+@pytest.mark.parametrize(
+    ("origin", "command"),
+    [
+        (None, "pip install 'tripleaudit[llm,train]'"),
+        ({"url": "file:///nowhere/at/all"}, "pip install 'tripleaudit[llm,train]'"),
+        ({"url": "{checkout}", "dir_info": {}}, "pip install '{folder}[llm,train]'"),
+        (
+            {"url": "https://host/t.git", "vcs_info": {"vcs": "git", "commit_id": "0"}},
+            "pip install 'tripleaudit[llm,train] @ git+https://host/t.git'",
+        ),
+    ],
+)
+def test_extras_are_installed_from_where_the_package_came_from(
+    monkeypatch, tmp_path, origin, command
+):
+    checkout = tmp_path / "a clone"
+    checkout.mkdir()
+    (checkout / "pyproject.toml").touch()
+    record = json.dumps(origin).replace("{checkout}", checkout.as_uri()) if origin else None
+    distribution = SimpleNamespace(read_text=lambda name: record)
+    monkeypatch.setattr("importlib.metadata.distribution", lambda name: distribution)
+    monkeypatch.setattr(extras, "PROJECT", tmp_path)
+    assert extras.install_command(["train", "llm"]) == command.format(folder=checkout)
+
+
+def test_a_checkout_names_itself(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert extras.install_command(["train"]) == f"pip install '{ROOT}[train]'"
+    monkeypatch.chdir(ROOT)
+    assert extras.install_command(["train"]) == "pip install '.[train]'"
 
 
 def test_every_step_of_the_image_finds_what_it_names():

@@ -112,8 +112,28 @@ def test_a_gate_that_cannot_be_decided_never_passes(tmp_path, files, capsys) -> 
         for name, triple in (("gold", RIGHT), ("good", RIGHT), ("bad", WRONG))
     ]
     assert main(["compare", few[1], few[2], few[0], *gate]) == 4
-    assert "at least 10" in capsys.readouterr().err
+    assert "at least 30" in capsys.readouterr().err
     assert main(["compare", few[1], few[2], few[0], "--fail-below", "0"]) == 3
+
+
+@pytest.mark.parametrize(("sentences", "is_significant"), [(29, False), (30, True)])
+def test_compare_and_which_have_one_rule_of_significance(
+    tmp_path, capsys, sentences, is_significant
+) -> None:
+    names = ("gold", "good", "bad")
+    triples = (RIGHT, RIGHT, WRONG)
+    gold, good, bad = (
+        str(write(tmp_path / f"{name}.jsonl", [sentence(n, triple) for n in range(sentences)]))
+        for name, triple in zip(names, triples, strict=True)
+    )
+    gate = ["--fail-below", "0", "--significant"]
+    assert main(["compare", good, bad, gold, *gate]) == (3 if is_significant else 4)
+    row = next(line for line in capsys.readouterr().out.splitlines() if "-100.0" in line)
+    assert ("-100.0*" in row) == is_significant
+    ranking = ta.which(gold, predictions={"good": good, "bad": bad})
+    assert (ranking.ranked[1].outcome == "shown") == is_significant
+    result = ta.compare(good, bad, gold)
+    assert result.difference.clear == is_significant
 
 
 def test_significant_needs_an_interval_below_the_limit_and_tests_losses_only(files, capsys) -> None:

@@ -232,8 +232,6 @@ def test_the_extra_is_named_where_the_library_is_missing(tmp_path, gold, capsys,
     monkeypatch.setitem(sys.modules, "rdflib", None)
     monkeypatch.setattr("importlib.metadata.requires", lambda _: ["rdflib<8,>=7.1; extra == 'rdf'"])
     assert main(["score", str(gold), str(SAMPLES)]) == 1
-    assert (
-        "rdflib is not installed; expected what this brings: pip install 'tripleaudit[rdf]'"
-        in capsys.readouterr().err
-    )
+    message = capsys.readouterr().err
+    assert "rdflib is not installed; run pip install '" in message and "[rdf]'" in message
     assert main(["check", str(gold)]) == 0

@@ -172,4 +172,4 @@ def test_one_sentence_where_it_is_missing(tmp_path, monkeypatch, capsys):
     ]
     assert main([*map(str, [*command, *settings])]) == 1
     (line,) = capsys.readouterr().err.splitlines()[-1:]
-    assert "trackio is not installed" in line and "tripleaudit[track]" in line
+    assert "trackio is not installed" in line and "[track]" in line

@@ -20,8 +20,8 @@ from tripleaudit.scoring.difference import Difference, between
 from tripleaudit.scoring.matching import applicable, check_matching, sentence_counts, untyped
 from tripleaudit.scoring.parts import described
 from tripleaudit.scoring.sides import load_pair
-from tripleaudit.scoring.significance import holm
-from tripleaudit.tables.cells import MIN_CASES, Cell, Column, Row, Table, number
+from tripleaudit.scoring.significance import MIN_CASES, holm
+from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.contrasts import FEW, NOT_SHOWN, NOTHING_FOUND, SHOWN, outcome_of
 from tripleaudit.tables.headlines import describe_disagreement
 from tripleaudit.tables.system_notes import UNREAD, UnreadAnswers, count_unread

@@ -56,7 +56,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--significant",
         action="store_true",
         help="with --fail-below 0 or less: only if the loss is significant (p below .05 and the whole "
-        f"95 %% interval below POINTS); exit with {UNDECIDED} if this cannot be decided",
+        f"95 %% interval below POINTS); exit with {UNDECIDED} if this cannot be decided, as with fewer "
+        "than 30 sentences",
     )
     parser.add_argument(
         "--show",
@@ -156,12 +157,12 @@ def undecided_reason(difference: "Difference", pairs: int, args: argparse.Namesp
         pairs: number of p-values that Holm's correction counts.
         args: the options.
     """
-    from tripleaudit.scoring.significance import ALPHA
+    from tripleaudit.scoring.significance import ALPHA, MIN_CASES
 
-    if difference.bounds is None:
+    if difference.units < MIN_CASES:
         return (
-            f"there is no interval for {difference.sentences} sentences; at least 10 are needed "
-            "(sentences that are variants of one text count as one)"
+            f"nothing is concluded from {difference.units} sentences; at least {MIN_CASES} are "
+            "needed (sentences that are variants of one text count as one)"
         )
     if pairs / (args.shuffles + 1) >= ALPHA:
         least = int(pairs / ALPHA)
@@ -185,8 +186,8 @@ def write_page(result: "CompareResult", path: Path) -> None:
 def fails(difference: "Difference", points: float, significant: bool) -> bool:
     """Return whether F1 changed by less than some points, with ``significant`` beyond chance.
 
-    Beyond chance has the meaning of the bold marks of the output: the interval leaves 0 out and the
-    corrected p-value is below .05. In addition, the whole interval must be below the limit.
+    A loss beyond chance is significant (:func:`~tripleaudit.scoring.significance.is_significant`),
+    and its whole interval is below the limit.
     """
     if not is_below(100 * difference.change(), points):
         return False

@@ -240,6 +240,7 @@ def _check_plugins(options: list[str]) -> None:
 
     Snakemake itself would print its complete usage instead of the reason.
     """
+    from tripleaudit.core import extras
     from tripleaudit.core.errors import UserError
 
     for option, value in zip(options, options[1:], strict=False):
@@ -256,12 +257,12 @@ def _check_plugins(options: list[str]) -> None:
             if name in built_in or importlib.util.find_spec(f"snakemake_{kind}_plugin_{name}"):
                 continue
             public_name = name.replace("_", "-")
-            package = f"snakemake-{kind}-plugin-{public_name}"
             if name in CLUSTER_PLUGINS:
-                package = "'tripleaudit[cluster]'"
+                command = extras.install_command(["cluster"])
+            else:
+                command = f"pip install snakemake-{kind}-plugin-{public_name}"
             raise UserError(
-                f"{option} {Path(value).name}: the {kind} {public_name} is not installed; expected what "
-                f"this brings: pip install {package}"
+                f"{option} {Path(value).name}: the {kind} {public_name} is not installed; run {command}"
             )
 
 
@@ -318,8 +319,8 @@ def _check_installation(
     modules = sorted(set().union(*to_install.values()))
     reasons = " and ".join(f"{needed[extra]} (extra {extra})" for extra in to_install)
     message = (
-        f"{name}: not installed: {', '.join(modules)}; needed for {reasons}; expected what this brings: "
-        f"pip install 'tripleaudit[{','.join(sorted(to_install))}]'"
+        f"{name}: not installed: {', '.join(modules)}; needed for {reasons}; "
+        f"run {extras.install_command(to_install)}"
     )
     is_whole_study = not options or options[0].startswith("-") or options[0] == "all"
     if is_whole_study and not parsed.dry_run:

@@ -2,8 +2,15 @@
 
 import importlib.metadata
 import importlib.util
+import json
 import re
 from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from tripleaudit.core.shipped import PROJECT
 
 MODULE_NAMES = {"scikit-learn": "sklearn", "pyyaml": "yaml"}
 """Distribution -> its module, where the names differ."""
@@ -75,4 +82,48 @@ def advice(missing: ModuleNotFoundError, command: str) -> str | None:
     if not extras:
         return None
     extra = EXTRAS_OF_COMMANDS.get(command, extras[0])
-    return f"{command}: {missing.name} is not installed; expected what this brings: pip install 'tripleaudit[{extra}]'"
+    return f"{command}: {missing.name} is not installed; run {install_command([extra])}"
+
+
+def install_command(names: Iterable[str]) -> str:
+    """Return the command that installs extras from where this package was installed.
+
+    Args:
+        names: the extras.
+    """
+    extras = ",".join(sorted(names))
+    folder = source_folder()
+    if folder is not None:
+        target = f"{folder}[{extras}]"
+    else:
+        repository = _repository()
+        target = f"tripleaudit[{extras}]" + (f" @ {repository}" if repository else "")
+    return f"pip install '{target}'"
+
+
+def source_folder() -> Path | None:
+    """Return the checkout that the package runs or was installed from; None if there is none."""
+    folders = [PROJECT]
+    url = urlsplit(_origin().get("url", ""))
+    if url.scheme == "file":
+        folders.append(Path(unquote(url.path)))
+    for folder in folders:
+        if (folder / "pyproject.toml").is_file():
+            return Path() if folder.samefile(Path()) else folder
+    return None
+
+
+def _repository() -> str | None:
+    """Return the repository that pip installed the package from; None for a package index."""
+    origin = _origin()
+    version_control = origin.get("vcs_info", {}).get("vcs")
+    return f"{version_control}+{origin['url']}" if version_control else None
+
+
+def _origin() -> dict[str, Any]:
+    """Return what pip recorded about the origin of the package (``direct_url.json``)."""
+    try:
+        text = importlib.metadata.distribution("tripleaudit").read_text("direct_url.json")
+    except importlib.metadata.PackageNotFoundError:
+        return {}
+    return json.loads(text) if text else {}

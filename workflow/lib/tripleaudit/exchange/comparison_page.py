@@ -9,11 +9,11 @@ from markupsafe import Markup
 from tripleaudit.exchange.comparison import Compared, Comparison
 from tripleaudit.exchange.differences import EMPTY, ChangedSentence, Difference
 from tripleaudit.protocols.strata import STRATA
-from tripleaudit.scoring.significance import ALPHA
+from tripleaudit.scoring.significance import ALPHA, MIN_CASES
 from tripleaudit.scoring.spec import MATCHINGS
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.grid import mark_notes
-from tripleaudit.tables.render import escape, to_markdown, to_text
+from tripleaudit.tables.render import SIGNIFICANT, escape, to_markdown, to_text
 from tripleaudit.tables.render.escape import clean
 from tripleaudit.tables.render.markup import templates
 
@@ -27,11 +27,16 @@ RELATIONS_IN_TEXT: Final = 10
 MOST_SENTENCES: Final = 2000  # on a page
 
 
-def overview(result: Comparison) -> Table:
-    """One row for each pair."""
+def overview(result: Comparison, significant: str) -> Table:
+    """Return one row for each pair.
+
+    Args:
+        result: the comparison.
+        significant: how the form shows significant differences, in words.
+    """
     rows = [Row(pair.name, _cells(pair.total, pair.marks)) for pair in result.pairs]
     caption = f"F1 of A ({result.first}) and B ({result.second}), in percent"
-    return Table("compare", caption, COLUMNS, rows, "Run", notes=_notes(result))
+    return Table("compare", caption, COLUMNS, rows, "Run", notes=_notes(result, significant))
 
 
 def details(pair: Compared, most_relations: int | None = None) -> Table:
@@ -82,7 +87,7 @@ def _render(
         for pair, table, limit in pairs
     ]
     return template.render(
-        overview=overview(result),
+        overview=overview(result, SIGNIFICANT if form == "txt" else "Bold"),
         pairs=sections,
         runs=_runs,
         to_markdown=lambda table: Markup(to_markdown(table).strip()),
@@ -120,12 +125,12 @@ def _label(name: str) -> str:
     return name.replace("_", " ").capitalize() if name in STRATA else name
 
 
-def _notes(result: Comparison) -> list[str]:
+def _notes(result: Comparison, significant: str) -> list[str]:
     notes = [
         MATCHINGS[result.matching].note,
         "B − A in points, [low, high] its 95 % bootstrap interval over paired sentences and, of several seeds, runs.",
-        f"p: randomisation test of the F1s, Holm-corrected within its block; bold where it is below {ALPHA} "
-        "and the interval leaves 0 out.",
+        "p: randomisation test of F1, Holm-corrected within its block.",
+        f"{significant}: significant (p below {ALPHA}, interval without 0, at least {MIN_CASES} sentences).",
     ]
     if all(len(seeds) == 1 for pair in result.pairs for seeds in pair.seeds):
         notes.append(

@@ -18,7 +18,7 @@ from tripleaudit.scoring import difference
 from tripleaudit.scoring.bootstrap import METRICS
 from tripleaudit.scoring.matching import reduced
 from tripleaudit.scoring.parts import MOST
-from tripleaudit.scoring.significance import ALPHA, holm
+from tripleaudit.scoring.significance import holm, is_significant
 
 EMPTY: Final = "0 (share left empty)"
 
@@ -42,8 +42,8 @@ class Difference(difference.Difference):
 
     @property
     def clear(self) -> bool:
-        """Whether a difference is shown, also among the differences of its block."""
-        return self.shown and self.corrected < ALPHA
+        """Whether it is significant, with the p-value that is corrected within its block."""
+        return is_significant(self.interval, self.corrected, self.units)
 
     def to_json(self) -> dict[str, Any]:
         value: dict[str, Any] = {"sentences": self.sentences}

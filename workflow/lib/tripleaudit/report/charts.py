@@ -12,8 +12,9 @@ from typing import Any
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import read_json
 from tripleaudit.scoring.baselines import BASELINES
+from tripleaudit.scoring.significance import MIN_CASES
 from tripleaudit.tables import labels, panels
-from tripleaudit.tables.cells import MIN_CASES, Cell, Column, Table
+from tripleaudit.tables.cells import Cell, Column, Table
 
 MOST_SERIES, MOST_POINTS = 8, 90  # of one plot; a longer table speaks for itself
 Address = Callable[[Cell], str]

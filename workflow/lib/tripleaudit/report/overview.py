@@ -14,8 +14,9 @@ from fnmatch import fnmatchcase
 from tripleaudit.report.table_files import NO_SYSTEMS
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.scores import CLASSIFICATION, split_two_step
+from tripleaudit.scoring.significance import MIN_CASES
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import MIN_CASES, Cell, Column, Table, lines_of
+from tripleaudit.tables.cells import Cell, Column, Table, lines_of
 
 MOST_SENTENCES = 5  # of the first screen
 WORDS = {"f1": "F1", "zcc": "ZCC", "gre": "GREScores:", "minea": "MINEA", "llm": "LLM"}

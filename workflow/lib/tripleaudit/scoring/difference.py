@@ -1,8 +1,6 @@
 """Differences of two systems or conditions, for bold marks, ``compare`` and contrasts.
 
-Whether a difference is shown is decided here and nowhere else, so that no two statements about the
-same two numbers contradict each other: its interval leaves zero out, and where both sides read the
-same sentences, the randomisation test agrees.
+:func:`tripleaudit.scoring.significance.is_significant` decides whether a difference is significant.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +18,13 @@ from tripleaudit.scoring.bootstrap import (
     difference_intervals,
     scores_of,
 )
-from tripleaudit.scoring.significance import ALPHA, SHUFFLES, holm, randomisation_test
+from tripleaudit.scoring.significance import (
+    ALPHA,
+    SHUFFLES,
+    holm,
+    is_significant,
+    randomisation_test,
+)
 from tripleaudit.scoring.units import sum_by_unit
 
 
@@ -55,11 +59,13 @@ class Difference:
 
     @property
     def shown(self) -> bool:
-        """Whether it is distinguishable from none."""
-        if self.bounds is None or (self.p is not None and self.p >= ALPHA):
-            return False
-        bound = self.bounds[self.metric]
-        return bound.low > 0 or bound.high < 0
+        """Whether it is significant, without a correction for further comparisons."""
+        return is_significant(self.interval, self.p, self.units)
+
+    @property
+    def interval(self) -> Interval | None:
+        """Interval of the change of the tested metric."""
+        return None if self.bounds is None else self.bounds[self.metric]
 
 
 def between(

@@ -21,6 +21,7 @@ import numpy as np
 
 from tripleaudit.scoring.bootstrap import (
     METRICS,
+    Interval,
     by_run,
     check_pair,
     freedom_of,
@@ -32,7 +33,25 @@ from tripleaudit.scoring.bootstrap import (
 
 SHUFFLES: Final = 10_000
 ALPHA: Final = 0.05
+MIN_CASES: Final = 30
+"""Independent units (sentences, texts, needles) below which nothing is concluded."""
 MAX_CELLS = 4_000_000
+
+
+def is_significant(interval: Interval | None, p_value: float | None, cases: int) -> bool:
+    """Return whether a difference counts as significant, in every command and table.
+
+    Args:
+        interval: 95 % interval of the difference; None if there is none.
+        p_value: of the randomisation test, corrected where several comparisons are made; None if
+            the two sides are about different sentences.
+        cases: independent units of the side that has fewer.
+    """
+    if interval is None or cases < MIN_CASES:
+        return False
+    if p_value is not None and p_value >= ALPHA:
+        return False
+    return interval.low > 0 or interval.high < 0
 
 
 def randomisation_test(

@@ -10,16 +10,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.scoring.bootstrap import Interval
 
 if TYPE_CHECKING:
     import pandas as pd
-
-MIN_CASES: Final = 30
-"""Cases under which nothing is concluded: a percentile bootstrap of fewer says little."""
 
 
 @dataclass(frozen=True, slots=True)

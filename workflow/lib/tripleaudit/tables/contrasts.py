@@ -19,10 +19,11 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
 from tripleaudit.scoring.baselines import BASELINES
+from tripleaudit.scoring.bootstrap import Interval
 from tripleaudit.scoring.difference import Difference
 from tripleaudit.scoring.scores import CLASSIFICATION, split_two_step
-from tripleaudit.scoring.significance import ALPHA, holm
-from tripleaudit.tables.cells import MIN_CASES, subject
+from tripleaudit.scoring.significance import MIN_CASES, holm, is_significant
+from tripleaudit.tables.cells import subject
 from tripleaudit.tables.grid import LAST_WORDS_ONLY, PARTIAL
 from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED, ScoreIndex, model_behind
 from tripleaudit.tables.system_notes import UNREAD
@@ -401,8 +402,8 @@ def outcome_of(row: Mapping[str, Any]) -> str:
         return NOTHING_FOUND
     is_corrected = row["p_holm"] is not None and not math.isnan(row["p_holm"])
     p_value = row["p_holm"] if is_corrected else row["p"]
-    excludes_zero = row["low"] is not None and (row["low"] > 0 or row["high"] < 0)
-    is_shown = excludes_zero and not (p_value is not None and p_value >= ALPHA)
+    interval = None if row["low"] is None else Interval(row["low"], row["high"])
+    is_shown = is_significant(interval, p_value, row["cases"])
     if UNFINISHED in row["mark"] or UNSETTLED in row["mark"]:
         return AT_LEAST if is_shown and _same_sign(row) else OPEN
     return SHOWN if is_shown else NOT_SHOWN

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.scores import split_two_step
-from tripleaudit.scoring.significance import ALPHA
+from tripleaudit.scoring.significance import ALPHA, MIN_CASES
 from tripleaudit.scoring.units import SHARED_TRIPLE
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import MIN_CASES, number
+from tripleaudit.tables.cells import number
 from tripleaudit.tables.contrasts import (
     AT_LEAST,
     FEW,

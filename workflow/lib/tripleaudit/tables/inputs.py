@@ -22,7 +22,7 @@ from tripleaudit.scoring.matching import PRIMARY, check_matching
 from tripleaudit.scoring.metrics import in_stratum
 from tripleaudit.scoring.scores import Score, split_two_step, two_step_name
 from tripleaudit.scoring.units import SENTENCE, sum_by_unit
-from tripleaudit.tables.cells import MIN_CASES, Cell, subject
+from tripleaudit.tables.cells import Cell, subject
 from tripleaudit.tables.system_notes import UNREAD, UNREAD_STATUSES, UnreadAnswers, name_in_paper
 from tripleaudit.tables.tidy import CELL_KEYS, RunKey, cell_frame, count_frame, run_of
 
@@ -444,8 +444,6 @@ class ScoreIndex:
         if any(one is None for one in stacked):
             return None
         units = self.units(known[0], stratum)
-        if len(set(units)) < MIN_CASES:
-            return None
         best = significant_winner(stacked, metric=metric, shared=True, units=units)
         return None if best is None else known[best]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tripleaudit.scoring.baselines import BASELINES
+from tripleaudit.scoring.significance import MIN_CASES
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import GAPS, MIN_CASES, Cell, Table, of_frame, subject
+from tripleaudit.tables.cells import GAPS, Cell, Table, of_frame, subject
 from tripleaudit.tables.contrasts import (
     AT_LEAST,
     FEW,

@@ -8,9 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tripleaudit.core.files import read_jsonl
+from tripleaudit.scoring.significance import MIN_CASES
 from tripleaudit.tables.cells import (
     GAP,
-    MIN_CASES,
     SMALL,
     Cell,
     Row,

@@ -8,7 +8,7 @@ from tripleaudit.tables.render.data_forms import to_csv, to_json
 from tripleaudit.tables.render.latex_form import to_latex
 from tripleaudit.tables.render.markdown_form import to_markdown
 from tripleaudit.tables.render.markup import to_html
-from tripleaudit.tables.render.text_form import to_text
+from tripleaudit.tables.render.text_form import SIGNIFICANT, to_text
 
 FORMS = {"csv": to_csv, "md": to_markdown, "tex": to_latex, "html": to_html, "json": to_json}
 """File ending -> renderer."""
@@ -20,6 +20,7 @@ __all__ = [
     "to_json",
     "to_latex",
     "to_markdown",
+    "SIGNIFICANT",
     "to_text",
     "write_table",
 ]

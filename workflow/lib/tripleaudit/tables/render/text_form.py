@@ -8,6 +8,8 @@ from tripleaudit.tables.render.escape import clean
 
 GAP: Final = "  "
 INDENT: Final = "  "
+SIGNIFICANT: Final = "*"
+"""Behind values that other forms print bold."""
 
 
 def to_text(table: Table, max_group_rows: int | None = None) -> str:
@@ -45,7 +47,7 @@ def _texts(row: Row, indent: str) -> list[str]:
 
 def _cell_text(cell: Cell) -> str:
     lines = lines_of(cell)
-    parts = [f"**{lines.main}**" if cell.bold else lines.main, lines.interval]
+    parts = [lines.main + (SIGNIFICANT if cell.bold else ""), lines.interval]
     if lines.reported:
         parts.append(f"(reported {lines.reported})")
     return clean(" ".join(filter(None, parts)))
