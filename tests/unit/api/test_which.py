@@ -128,6 +128,25 @@ def test_a_limit_takes_the_same_sentences_for_all(files, fake):
     assert len(fake.requests) == 20
 
 
+def test_triples_with_other_relations_are_counted_for_models_and_files(files, fake):
+    odd = rows()
+    for row in odd[:3]:
+        row["triples"] = [["Ann", "likes", "Emma"]]
+    result = ta.which(
+        "gold.jsonl",
+        {"good": fake.url},
+        {"odd": odd},
+        relations=["wrote", "read"],
+        cache="cache",
+    )
+    assert {row.name: row.other_relations for row in result.ranked} == {"odd": 3, "good": 0}
+    assert "counted as wrong: odd 3" in str(result)
+    listed = ta.which("gold.jsonl", {"good": fake.url}, relations=["read"], cache="cache")
+    (row,) = listed.ranked
+    assert row.other_relations == NUMBER and row.scores.predicted == 0
+    assert f"left out (setting closed): good {NUMBER}" in str(listed)
+
+
 def test_the_command_prints_the_table_and_fails_under_a_limit(files, fake, capsys):
     command = [
         "which",

@@ -218,3 +218,29 @@ def test_an_interrupted_command_ends_with_130_and_one_sentence(tmp_path, capsys)
     plugin.write_text("raise KeyboardInterrupt", encoding="utf-8")  # as Ctrl-C does
     assert cli.main(["--plugin", str(plugin), "check", "corpus.jsonl"]) == 130
     assert capsys.readouterr().err == "error: interrupted\n"
+
+
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help_of_a_run_is_shown_before_and_after_the_study(capsys, option):
+    assert cli.main(["run", "minea", option]) == 0
+    after = capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        cli.main(["run", option])
+    assert after == capsys.readouterr().out and "SNAKEMAKE OPTION" in after
+
+
+@pytest.mark.parametrize("command", [name for group in cli.GROUPS for name in group.commands])
+def test_help_names_no_source_folder_and_no_value_of_yaml(capsys, command):
+    with pytest.raises(SystemExit):
+        cli.main([command, "--help"])
+    text = capsys.readouterr().out
+    assert not re.search(r"workflow/lib|data/registry|\bnull\b|do not do this", text)
+
+
+def test_files_of_the_project_are_found_from_any_folder(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    source = "resources/demo/valid.jsonl"
+    assert cli.main(["prepare", "--source", source, "--out", "valid.jsonl"]) == 0
+    assert cli.main(["relations", source, "valid.jsonl"]) == 0
+    assert cli.main(["score", source, "valid.jsonl"]) == 0
+    assert "born_in" in capsys.readouterr().out

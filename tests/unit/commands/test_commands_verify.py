@@ -17,7 +17,7 @@ def study(tmp_path, monkeypatch):
 
 def test_an_untouched_study_is_verified(study, capsys):
     assert main(["verify", str(study)]) == 0
-    assert capsys.readouterr().out == "3 of 3 files are as their jobs wrote them\n"
+    assert capsys.readouterr().out == "3 of 3 files are unchanged\n"
 
 
 def test_every_damaged_file_is_named(study, capsys):
@@ -30,8 +30,8 @@ def test_every_damaged_file_is_named(study, capsys):
         f"{study}/report.json: empty",
         f"{study}/tables/a.json: changed",
         f"{study}/tables/b.json: missing",
-        "0 of 3 files are as their jobs wrote them",
-        "delete the files that are named, and run the study again",
+        "0 of 3 files are unchanged",
+        "delete these files and run the study again",
     ]
 
 
@@ -41,7 +41,7 @@ def test_a_file_whose_digest_is_damaged_does_not_count_as_unchanged(study, capsy
     assert main(["verify", str(study)]) == 1
     output = capsys.readouterr().out.splitlines()
     assert output[0] == f"{study}/report.json: without a digest"
-    assert output[1] == "2 of 3 files are as their jobs wrote them"
+    assert output[1] == "2 of 3 files are unchanged"
 
 
 def test_files_that_no_job_wrote_are_named(study, capsys):
@@ -51,10 +51,10 @@ def test_files_that_no_job_wrote_are_named(study, capsys):
     (study / "logs" / "train.log").touch()
     assert main(["verify", str(study)]) == 1
     assert capsys.readouterr().out.splitlines() == [
-        "2 of 2 files are as their jobs wrote them",
+        "2 of 2 files are unchanged",
         f"{study}/report.json: not written by a job of this study (it has no digest)",
         f"{study}/tables/added.csv: not written by a job of this study (it has no digest)",
-        "delete the files that are named, and run the study again",
+        "delete these files and run the study again",
     ]
 
 
@@ -72,4 +72,4 @@ def test_two_files_of_equal_size_that_were_swapped_are_named(study, capsys):
 
 def test_a_folder_without_digests_is_refused(tmp_path, capsys):
     assert main(["verify", str(tmp_path)]) == 1
-    assert "expected the folder of a study that has run" in capsys.readouterr().err
+    assert "expected the folder of a finished study" in capsys.readouterr().err

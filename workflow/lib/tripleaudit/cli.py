@@ -109,7 +109,7 @@ def build_parser(name: str | None = None) -> argparse.ArgumentParser:
     """Return the parser of one command or step; of all commands if the name is unknown or None."""
     parser = Parser(
         prog="tripleaudit",
-        description="Audit relational triple extraction.",
+        description="Check corpora, score predictions and compare extractors of relational triples.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         usage="tripleaudit [--plugin FILE] COMMAND ...",
     )

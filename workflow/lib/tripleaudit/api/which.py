@@ -64,6 +64,8 @@ class Ranked:
         requests: of the model, sent now or answered from the cache; None for predictions.
         cached: those of ``requests`` that were answered from the cache.
         oldest_cached: UTC date and time of the oldest of these answers; empty if not recorded.
+        other_relations: predicted triples whose relation is not one of the listed ones. With the
+            setting ``closed`` those of a language model are left out; all others count as wrong.
         failed: why a model has no scores.
     """
 
@@ -82,6 +84,7 @@ class Ranked:
     requests: int | None = None
     cached: int | None = None
     oldest_cached: str = ""
+    other_relations: int = 0
     failed: str = ""
 
     @property
@@ -99,6 +102,8 @@ class WhichResult(Result):
     """How many were scored."""
     triples: int
     """Gold triples of these."""
+    setting: str = "closed"
+    """What language models were given."""
     ranked: list[Ranked]
     """The rows."""
     cache: str = ""
@@ -159,7 +164,25 @@ class WhichResult(Result):
             )
         if self.cache:
             notes.append(self._cache_note())
-        return [*notes, self.conclusion]
+        return [*notes, *self._relation_notes(), self.conclusion]
+
+    def _relation_notes(self) -> list[str]:
+        """Return how triples with other relations than the listed ones were scored."""
+        left_out, wrong = [], []
+        for row in self.ranked:
+            if row.other_relations:
+                is_closed_model = row.answers is not None and self.setting == "closed"
+                counts = left_out if is_closed_model else wrong
+                counts.append(f"{row.name} {row.other_relations}")
+        notes = []
+        if wrong:
+            notes.append(f"Triples with other relations, counted as wrong: {', '.join(wrong)}")
+        if left_out:
+            notes.append(
+                f"Triples with other relations, left out (setting closed): {', '.join(left_out)}; "
+                "those of prediction files count as wrong"
+            )
+        return notes
 
     def _cache_note(self) -> str:
         """Return the sentence about the cache folder and the answers that came from it."""
@@ -207,19 +230,24 @@ def which(
     used again.
 
     Args:
-        gold: a path to a corpus of any format, a data frame, rows, or of each sentence the list of
-        its triples. models: ``[LABEL=]NAME@URL`` of endpoints, or name -> URL, or label -> keys as
-        under ``generative/endpoints``. predictions: name -> predictions, in any form that
-        :func:`tripleaudit.score` takes. key_env: environment variable with the key of the
-        endpoints. prices: of a million tokens, ``{"input": …, "output": …}``. setting: what a model
-        is given: ``closed`` and ``semi-open`` the relations, ``open`` nothing. relations: names, or
-        name -> description; by default those of the gold triples. limit: use so many sentences,
-        spread evenly over the gold set. matching: a name of
-        :data:`~tripleaudit.scoring.spec.MATCHINGS`. format, columns: of files, see
-        :func:`tripleaudit.score`. missing: ``empty`` takes sentences without a prediction as
-        without triples. cache: folder of the stored answers. budget: most money that is spent, all
-        calls of this folder together. bootstrap: resamples of the intervals; 0: none. seed: of the
-        resampling.
+        gold: a path to a corpus of any format, a data frame, rows, or a list of the triples of
+            each sentence.
+        models: ``[LABEL=]NAME@URL`` of endpoints, or name -> URL, or label -> keys as under
+            ``generative/endpoints``.
+        predictions: name -> predictions, in any form that :func:`tripleaudit.score` takes.
+        key_env: environment variable with the key of the endpoints.
+        prices: of a million tokens, ``{"input": …, "output": …}``.
+        setting: ``closed`` gives a model the relations and leaves out triples with others;
+            ``semi-open`` gives the relations, ``open`` only the text, and all triples count.
+        relations: names, or name -> description; by default those of the gold triples.
+        limit: number of sentences to use, spread evenly over the gold set.
+        matching: a name of :data:`~tripleaudit.scoring.spec.MATCHINGS`.
+        format, columns: of files, see :func:`tripleaudit.score`.
+        missing: ``empty`` counts sentences without a prediction as without triples.
+        cache: folder of the stored answers.
+        budget: most money that all calls with this folder may spend together.
+        bootstrap: number of resamples for intervals; 0 for none.
+        seed: of the resampling.
 
     Raises:
         UserError: something cannot be read or does not fit together, or no model answers.
@@ -260,7 +288,8 @@ def which(
         )
         pairs = zip(sentences, predicted, strict=True)
         answers[name] = [guess for sentence, guess in pairs if id(sentence) in kept]
-        rows[name] = Ranked(name)
+        others = _count_other_relations(answers[name], wanted)
+        rows[name] = Ranked(name, other_relations=others)
     counts = {
         name: _counts(chosen, answers[name], matching)
         for name, row in rows.items()
@@ -273,6 +302,7 @@ def which(
         matching=matching,
         sentences=len(chosen),
         triples=int(sum(len(sentence.triples) for sentence in chosen)),
+        setting=setting,
         ranked=_rank(list(rows.values()), counts, units, bootstrap, seed),
         cache=str(cache or DEFAULT_CACHE) if endpoints else "",
     )
@@ -373,8 +403,17 @@ def _query(
         requests=facts["cached"] + facts["sent"],
         cached=facts["cached"],
         oldest_cached=facts["oldest_cached"],
+        other_relations=facts["other_relations"]
+        or _count_other_relations(answered.sentences, relations),
     )
     return row, answered.sentences
+
+
+def _count_other_relations(sentences: Sequence[Sentence], relations: Mapping[str, str]) -> int:
+    """Return the number of triples whose relation is not listed."""
+    return sum(
+        triple.relation not in relations for sentence in sentences for triple in sentence.triples
+    )
 
 
 def _counts(gold: Sequence[Sentence], predicted: Sequence[Sentence], matching: str) -> np.ndarray:

@@ -36,7 +36,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     divide.set_defaults(work=_divide)
 
     part = steps.add_parser(
-        "part", help="only extract one part of the blocks, in one of several jobs"
+        "part",
+        help="only extract one part of the blocks, in one of several jobs",
+        description="Extract one part of the blocks that `divide` has made.",
     )
     _add_texts(part)
     _add_models(part)
@@ -49,7 +51,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     part.set_defaults(work=_part)
 
     finish = steps.add_parser(
-        "finish", help="only write the manifest, when all parts are extracted"
+        "finish",
+        help="only write the manifest, when all parts are extracted",
+        description="Write the manifest of all parts. Give the same options as for `part`.",
     )
     _add_texts(finish)
     _add_models(finish)
@@ -83,7 +87,11 @@ def _add_texts(parser: argparse.ArgumentParser) -> None:
         "--skip-broken", action="store_true", help="leave broken rows out and count them"
     )
     parser.add_argument(
-        "--block", type=NUMBER, default=20_000, metavar="N", help="rows of a block (default: 20000)"
+        "--block",
+        type=NUMBER,
+        default=20_000,
+        metavar="N",
+        help="rows per block, of which an interrupted one is repeated (default: 20000)",
     )
 
 
@@ -101,9 +109,15 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="folder of the trained classifier that reads every sentence first",
     )
-    parser.add_argument("--name", help="of the collection (default: the folder's)")
     parser.add_argument(
-        "--threshold", type=SHARE, default=0.5, metavar="P", help="of the gate (default: 0.5)"
+        "--name", metavar="NAME", help="name of the collection (default: the name of the folder)"
+    )
+    parser.add_argument(
+        "--threshold",
+        type=SHARE,
+        default=0.5,
+        metavar="P",
+        help="least probability of triples that passes the gate (default: 0.5)",
     )
     parser.add_argument(
         "--only-triples", action="store_true", help="write only the sentences that have triples"

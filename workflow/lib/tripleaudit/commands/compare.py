@@ -34,13 +34,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "second", metavar="B", type=Path, help="the same; differences are B minus A"
     )
     parser.add_argument(
-        "gold", metavar="GOLD", type=Path, nargs="?", help="gold triples of two prediction files"
+        "gold",
+        metavar="GOLD",
+        type=Path,
+        nargs="?",
+        help="gold triples, if A and B are prediction files without them",
     )
     parser.add_argument(
         "--train",
         metavar="TRAIN",
         type=Path,
-        help="training set of two prediction files; adds strata",
+        help="training set, for two prediction files; adds scores for seen and unseen triples",
     )
     add_matching(parser)
     add_reading(parser, "prediction and corpus files")
@@ -64,7 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=Whole(),
         default=10,
         metavar="N",
-        help="number of changed sentences to print (10)",
+        help="number of changed sentences to print (default: 10)",
     )
     add_json(parser)
     parser.add_argument(
@@ -75,7 +79,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=Whole(1, 10**6),
         default=10_000,
         metavar="N",
-        help="number of shuffles of the randomisation test (10000)",
+        help="number of shuffles of the randomisation test (default: 10000)",
     )
     add_resampling(parser, "resamples and shuffles")
 

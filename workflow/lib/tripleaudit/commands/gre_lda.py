@@ -24,7 +24,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--topics", required=True, type=NUMBER, metavar="K", help="number of topics"
     )
     parser.add_argument(
-        "--seed", type=SEED, default=0, metavar="S", help="of training and inference (default: 0)"
+        "--seed",
+        type=SEED,
+        default=0,
+        metavar="S",
+        help="seed of training and inference (default: 0)",
     )
     parser.add_argument(
         "--chunk-size",
@@ -38,8 +42,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         metavar="FILE",
         default=[],
-        help="texts that will be scored, to put those among the training texts at one place (--evaluated-after); "
-        "needed only to reproduce published scores, which depend on the order of the training texts",
+        help="texts to be scored; those in the training texts are moved together (--evaluated-after). Only to "
+        "reproduce published scores, which depend on the order of the training texts",
     )
     parser.add_argument(
         "--evaluated-after",

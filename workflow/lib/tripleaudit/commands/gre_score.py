@@ -11,9 +11,10 @@ if TYPE_CHECKING:
 
 READS = ("data/prompts/judge.yaml", "data/prompts/split.yaml")
 
-HELP = "compute GREScores of extracted triples (topical similarity, uniqueness, factualness, ...)"
-DESCRIPTION = """Each score is computed if its input is there: US and CS need --embedder (CS --reference too), TS needs
---lda or --lda-text, FS and GS stored judgements or an endpoint that judges."""
+HELP = "compute GREScores of extracted triples (topical similarity, uniqueness, completeness, factualness, granularity)"
+DESCRIPTION = """Each score is computed if its input is given: topical similarity (TS) needs --lda or --lda-text,
+uniqueness (US) --embedder, completeness (CS) --embedder and --reference, factualness (FS) --factualness or --endpoint,
+granularity (GS) --granularity or --endpoint (docs/reference/grescores.md)."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +57,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="similarity threshold (default: the embedder's)",
     )
     parser.add_argument(
-        "--closed", action="store_true", help="CS: relations must match, too (entities were given)"
+        "--closed",
+        action="store_true",
+        help="for CS, relations must match exactly (use it if the entities were given)",
     )
     topics = parser.add_mutually_exclusive_group()
     topics.add_argument("--lda", metavar="DIR", help="topic model of tripleaudit gre-lda")
@@ -91,7 +94,9 @@ def add_querying(parser: argparse.ArgumentParser) -> None:
         help="sampling temperature (default: 0)",
     )
     parser.add_argument(
-        "--reasoning-effort", metavar="EFFORT", help="how long a reasoning model thinks: low, ..."
+        "--reasoning-effort",
+        metavar="EFFORT",
+        help="reasoning effort of the model: low, medium, high, ...",
     )
     parser.add_argument(
         "--prices",
@@ -100,7 +105,9 @@ def add_querying(parser: argparse.ArgumentParser) -> None:
         metavar=("IN", "OUT"),
         help="money per million tokens (default: none)",
     )
-    parser.add_argument("--budget", type=MONEY, help="limit of the money spent; requires --prices")
+    parser.add_argument(
+        "--budget", type=MONEY, metavar="MONEY", help="limit of the money spent; requires --prices"
+    )
 
 
 def endpoint_of(

@@ -12,7 +12,7 @@ import argparse
 from tripleaudit.commands.gre_score import add_querying, endpoint_of
 from tripleaudit.core.arguments import NUMBER, POSITIVE, add_force, add_settings, check_folder
 
-HELP = "measure entity extraction on your own documents by inserted entities, the needles (MINEA)"
+HELP = "insert invented entities into your documents and count how many a model extracts (MINEA)"
 SETTINGS = {
     "schema": "schema",
     "types": "types",
@@ -34,6 +34,18 @@ SETTINGS = {
 """
 
 
+HELPS = {
+    "schema": "entity types to extract: paper, demo or a JSON file (docs/reference/minea.md)",
+    "types": "only these types of the schema (default: all)",
+    "context": "tokens that prompt and answer may have together (default: no limit)",
+    "reserve": "longest answer in tokens, kept free in the context",
+    "judge": "do not ask the model whether entities are equal (criterion llm)",
+    "untouched": "do not also extract the original documents (no rate of false positives)",
+    "parts": "parts of each document in the experiment on positions (lost in the middle); 0: none",
+}
+"""Field -> description on the command line, where that of the configuration does not fit."""
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     from tripleaudit.needles.plan import Plan
 
@@ -53,21 +65,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--key-env", metavar="NAME", help="name of the environment variable that holds the key"
     )
-    add_settings(parser, Plan, **SETTINGS)
+    add_settings(parser, Plan, HELPS, **SETTINGS)
     parser.add_argument(
         "--needle-source",
         choices=("model", "templates"),
         default="model",
-        help="who writes the needles: the language model or templates",
+        help="what writes the inserted texts: the language model (default) or templates",
     )
     parser.add_argument(
         "--max-chars",
         type=NUMBER,
         metavar="N",
-        help="shorten documents to whole paragraphs within N",
+        help="shorten documents to whole paragraphs of at most N characters together",
     )
     parser.add_argument(
-        "--tokenizer", metavar="FILE", help="tokenizer.json for counting; else the server's usage"
+        "--tokenizer",
+        metavar="FILE",
+        help="tokenizer.json that counts tokens (default: the counts of the server)",
     )
     parser.add_argument(
         "--timeout",
@@ -77,7 +91,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="seconds per answer (default: 600)",
     )
     parser.add_argument(
-        "--out", metavar="DIR", help="keep needles, entities, calls, scores and tables here"
+        "--out",
+        metavar="DIR",
+        help="folder for the inserted texts, entities, calls, scores and tables",
     )
     add_force(parser)
     add_querying(parser)

@@ -23,13 +23,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--documents", nargs="+", required=True, metavar="PATH", help="text files or folders"
     )
     discover.add_argument(
-        "--threshold", type=SHARE, default=0.5, help="least relevance of a type (default: 0.5)"
+        "--threshold",
+        type=SHARE,
+        default=0.5,
+        metavar="X",
+        help="minimum relevance of a type (default: 0.5)",
     )
     discover.add_argument(
         "--top", type=NUMBER, metavar="N", help="keep the N most relevant types instead"
     )
     discover.add_argument(
-        "--max-tokens", type=NUMBER, default=1000, metavar="N", help="of the answer (default: 1000)"
+        "--max-tokens",
+        type=NUMBER,
+        default=1000,
+        metavar="N",
+        help="longest answer in tokens (default: 1000)",
     )
     discover.add_argument(
         "--section",
@@ -41,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--budget-of",
         default="study",
         metavar="STUDY",
-        help="name of the study whose budget pays the requests, with --section JSON",
+        help="study whose budget is charged (with --section JSON)",
     )
     discover.add_argument(
         "--endpoint", required=True, metavar="NAME", help="an endpoint of the section"

@@ -36,8 +36,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--schema-of-test",
         action="store_true",
-        help="ask for the relations of the test sets' triples and no others (only for extractors that read the "
-        "names of relations, such as unirel)",
+        help="predict only relations that occur in the test set (for extractors that read relation names, such as "
+        "unirel)",
     )
     parser.add_argument(
         "--batch-size", type=NUMBER, default=32, help="sentences at a time (default: 32)"

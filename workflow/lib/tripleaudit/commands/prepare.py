@@ -15,16 +15,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--source",
         action="append",
         metavar="PATH",
-        help="a file or folder of your own; repeat it to join several",
+        help="a file or folder in any corpus format; repeat it to join several",
     )
-    origin.add_argument(
-        "--corpus", metavar="NAME", help="a registered corpus (as of data/registry/corpora.yaml)"
+    origin.add_argument("--corpus", metavar="NAME", help="a corpus of `tripleaudit list corpora`")
+    parser.add_argument(
+        "--split", metavar="SPLIT", help="split of --corpus, or of a Hugging Face data set"
     )
     parser.add_argument(
-        "--split", help="split of a registered corpus, or of a Hugging Face data set"
-    )
-    parser.add_argument(
-        "--raw-root", metavar="FOLDER", help="folder with the raw files of a registered corpus"
+        "--raw-root", metavar="FOLDER", help="folder with the published files of the corpus"
     )
     add_reading(parser, f"files of your own: auto, {', '.join(sorted(FORMATS))}")
     add_occurrence(parser)
@@ -33,14 +31,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="PART=WEIGHT,...",
         help="divide the source at random, for example train=8,valid=1,test=1",
     )
-    parser.add_argument("--part", help="with --divide: the part to write")
-    parser.add_argument("--seed", type=SEED, default=0, help="of --divide (default: 0)")
+    parser.add_argument("--part", metavar="PART", help="with --divide: the part to write")
+    parser.add_argument(
+        "--seed", type=SEED, default=0, metavar="S", help="seed of --divide (default: 0)"
+    )
     parser.add_argument("--limit", type=NUMBER, metavar="N", help="keep only the first N sentences")
     parser.add_argument(
         "--limit-each",
         type=NUMBER,
         metavar="N",
-        help="keep only the first N sentences of each registered file",
+        help="with --corpus: keep only the first N sentences of each file",
     )
     parser.add_argument(
         "--uncased",
@@ -57,10 +57,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--some-absent",
         action="store_true",
-        help="do not refuse a relation of --only-relation that no triple of this file has",
+        help="accept relations in --only-relation that do not occur in the file",
     )
-    parser.add_argument("--out", required=True, metavar="FILE", help="where the JSON lines go")
-    parser.add_argument("--report", metavar="FILE", help="where the report goes, as JSON")
+    parser.add_argument("--out", required=True, metavar="FILE", help="JSON Lines file to write")
+    parser.add_argument("--report", metavar="FILE", help="JSON file for the report")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -74,9 +74,9 @@ def run(args: argparse.Namespace) -> None:
         write_json(args.report, corpus.report.to_json())
     report = corpus.report
     print(
-        f"{report.source}: {report.sentences} sentences, {report.zero_triple_sentences} of them with zero triples, "
-        f"{report.triples} triples, {report.duplicates} repeated, {report.triples_not_in_text} with an entity that is "
-        "not in the text"
+        f"{report.source}: {report.sentences} sentences ({report.zero_triple_sentences} without triples), "
+        f"{report.triples} triples ({report.duplicates} duplicates, {report.triples_not_in_text} with "
+        "an entity that is not in the text)"
     )
     say(report)
 
@@ -106,6 +106,7 @@ def _registered(args: argparse.Namespace):
 
 def _own(args: argparse.Namespace):
     from tripleaudit.core.errors import UserError
+    from tripleaudit.core.shipped import shipped
     from tripleaudit.corpora.own_files import read_own_files
     from tripleaudit.corpora.readers.records import parse_columns
 
@@ -119,7 +120,7 @@ def _own(args: argparse.Namespace):
         if args.part not in weights:
             raise UserError(f"--part: {args.part!r}, expected one of {', '.join(weights)}")
     return read_own_files(
-        args.source,
+        [shipped(path) for path in args.source],
         format=args.format,
         columns=parse_columns(args.column),
         occurrence=args.occurrence,

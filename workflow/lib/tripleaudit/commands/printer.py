@@ -17,7 +17,9 @@ ROUNDING_ERROR = 1e-9
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Add ``--json``."""
     parser.add_argument(
-        "--json", action="store_true", help="print one JSON object with all rows instead of tables"
+        "--json",
+        action="store_true",
+        help="print one JSON object instead of tables; scores are fractions",
     )
 
 

@@ -19,7 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--anyway",
         action="store_true",
-        help="allow a test set, whose scores are then too optimistic",
+        help="accept a test set (its scores become too optimistic)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of YAML")
     parser.add_argument(
@@ -35,6 +35,7 @@ def run(args: argparse.Namespace) -> int:
 
     from tripleaudit.core.errors import UserError
     from tripleaudit.core.files import atomic_write
+    from tripleaudit.core.shipped import shipped
     from tripleaudit.corpora.readers.common import named_split
     from tripleaudit.corpora.readers.records import parse_columns
     from tripleaudit.scoring.relation_names import propose
@@ -43,15 +44,16 @@ def run(args: argparse.Namespace) -> int:
     for file in (args.gold, args.predictions):
         if named_split(file) == "test" and not args.anyway:
             raise UserError(
-                f"{file}: a test set, by its name; names that are learned there make its scores too good. Expected "
-                "training or validation sentences (--anyway takes it as it is)"
+                f"{file}: its name is that of a test set, whose scores become too optimistic by names that are "
+                "chosen on it; use training or validation sentences, or add --anyway"
             )
     columns = parse_columns(args.column), parse_columns(args.predicted_column, "--predicted-column")
-    gold, predictions = load_pair(args.gold, args.predictions, args.format, *columns)
+    sides = shipped(args.gold), shipped(args.predictions)
+    gold, predictions = load_pair(*sides, args.format, *columns)
     proposals = propose(gold, predictions)
     if not proposals:
         raise UserError(
-            f"{args.predictions}: no triple is predicted, so that there is no relation to name"
+            f"{args.predictions}: has no triples, so there are no relation names to map"
         )
     relations = sorted({triple.relation for sentence in gold for triple in sentence.triples})
     text = _yaml(proposals, relations)
@@ -79,9 +81,9 @@ def _yaml(proposals: "Sequence[Proposed]", relations: Sequence[str]) -> str:
     if len(relations) > MAX_LISTED:
         listed.append("…")
     lines = [
-        "# The corpus's relation for each that the system says: look at every line, then name this file under",
-        "# `relations:` of the system, or with `tripleaudit score --relations`.",
-        f"# The corpus has {', '.join(listed)}",
+        "# Relation of the system: relation of the corpus. Check every line, then use this file as `relations:` of the",
+        "# system in a study, or with `tripleaudit score --relations`.",
+        f"# Relations of the corpus: {', '.join(listed)}",
     ]
     for proposal in proposals:
         lines.append(_entry(proposal))

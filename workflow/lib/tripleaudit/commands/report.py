@@ -12,7 +12,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "study", metavar="FOLDER", help="folder of the finished study, results/<study>"
     )
     parser.add_argument(
-        "--megabytes", type=POSITIVE, default=5, help="room for the sentences (default: 5)"
+        "--megabytes",
+        type=POSITIVE,
+        default=5,
+        metavar="MB",
+        help="most megabytes of sentences in the report (default: 5)",
     )
     parser.add_argument("--out", required=True, metavar="FILE", help="HTML file to write")
 

@@ -53,17 +53,19 @@ CLUSTER_PLUGINS = ("cluster_generic", "slurm", "s3")  # installed by the extra `
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the study and the options that are passed to Snakemake unchanged."""
+    parser.usage = "tripleaudit run STUDY [TABLE ...] [SNAKEMAKE OPTION ...]"
+    parser.set_defaults(print_help=parser.print_help)
     parser.add_argument(
         "study",
         metavar="STUDY",
-        help="a study's file (config/README.md of the project explains it), or the name of a shipped one, such as demo",
+        help="a study file (config/README.md describes it), or a name of `tripleaudit list studies`, such as demo",
     )
     options = parser.add_argument(
         "options",
         nargs=argparse.REMAINDER,
         metavar="OPTION",
         help="names of tables or stages to make (such as type_f1; default: everything), followed by options of "
-        "Snakemake, such as -n, --cores 4 (default: all cores) or --workflow-profile slurm",
+        "Snakemake, such as -n (only show the jobs), --cores 4 (default: all cores) or --workflow-profile slurm",
     )
     options.required = False  # argparse names it together with a missing study
 
@@ -72,6 +74,10 @@ def run(args: argparse.Namespace) -> int:
     """Run Snakemake in a subprocess; return its exit status, or that of a study with failures."""
     from tripleaudit.core import storage
     from tripleaudit.core.errors import UserError, hint
+
+    if {"-h", "--help"} & set(args.options):  # options after the study are not parsed here
+        args.print_help()
+        return 0
     from tripleaudit.core.shipped import PROJECT, studies, study_file
     from tripleaudit.core.yaml_files import read_with_repeated
 

@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--train", metavar="TRAIN", help="training set; adds scores for seen and unseen triples"
     )
-    add_matching(parser, f"one of {', '.join(MATCHINGS)}")
+    add_matching(parser, f"when a triple is correct: {', '.join(MATCHINGS)}")
     parser.add_argument(
         "--predicted-format", default="auto", metavar="F", help="format of PREDICTIONS only"
     )

@@ -17,8 +17,8 @@ HELP = "build a harder test set from your own files (rearranged, sifted, augment
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    for name in ("train", "valid", "test"):
-        parser.add_argument(name, metavar=name.upper(), help=f"{name} set, any corpus format")
+    for name, label in (("train", "training"), ("valid", "validation"), ("test", "test")):
+        parser.add_argument(name, metavar=name.upper(), help=f"{label} set, any corpus format")
     parser.add_argument(
         "--protocol",
         required=True,
@@ -88,13 +88,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     augmented.add_argument(
         "--roles",
         choices=("files", "text"),
-        help="whether a name that is subject and object becomes unseen (files: as in the published "
-        "files, default) or seen (text: as the paper describes)",
+        help="a name that is both subject and object becomes unseen (files, default: as in the published files) or "
+        "seen (text: as the paper describes)",
     )
     augmented.add_argument(
         "--fallback",
         choices=("files", "text"),
-        help="how to replace words without a suitable neighbour (default: files)",
+        help="how to replace words without a suitable neighbour: as in the published files (default) "
+        "or as the paper describes",
     )
     augmented.add_argument(
         "--mlm-steps", type=NUMBER, metavar="N", help="steps of the masked LM (default: 300)"
@@ -108,7 +109,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--raw", nargs="+", metavar="FILE", help="raw corpus with zero-triple sentences"
     )
     cardinality.add_argument(
-        "--zero-sizes", metavar="S", help="zero-triple sentences to add: nyt24, nyt29 or N,N,N"
+        "--zero-sizes",
+        metavar="S",
+        help="zero-triple sentences to add to training, validation and test set: N,N,N, nyt24 or "
+        "nyt29",
     )
 
 

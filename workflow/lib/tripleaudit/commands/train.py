@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="folder of the pre-trained encoder",
     )
     parser.add_argument(
-        "--extractor", required=True, metavar="NAME", help="such as casrel, or zcc-binary"
+        "--extractor", required=True, metavar="NAME", help="a name of `tripleaudit list extractors`"
     )
     parser.add_argument(
         "--settings",

@@ -20,7 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_force(parser)
     parser.add_argument(
-        "--steps", type=NUMBER, default=300, metavar="N", help="updates (default: 300)"
+        "--steps", type=NUMBER, default=300, metavar="N", help="training steps (default: 300)"
     )
     parser.add_argument(
         "--layers", type=NUMBER, metavar="N", help="layers to load, from the bottom (default: all)"
@@ -30,9 +30,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=NUMBER,
         default=16,
         metavar="N",
-        help="sentences an update (default: 16)",
+        help="sentences per step (default: 16)",
     )
-    parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="(default: 0)")
+    parser.add_argument(
+        "--seed", type=SEED, default=0, metavar="S", help="random seed (default: 0)"
+    )
     add_gpu(parser)
 
 

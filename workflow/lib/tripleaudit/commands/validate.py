@@ -14,7 +14,9 @@ from tripleaudit.core.wording import counted
 if TYPE_CHECKING:
     from tripleaudit.study.study import Study
 
-HELP = "list every problem of a study file, or what the study trains, queries and shows"
+HELP = (
+    "check a study file: list its problems or, if there are none, what it trains, queries and shows"
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-HELP = "check that every result of a finished study is as its job wrote it"
+HELP = "check that no result file of a study was changed after it was written"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -18,16 +18,16 @@ def run(args: argparse.Namespace) -> int:
 
     if not (args.folder / DIGESTS).is_dir():
         raise UserError(
-            f"{args.folder}: no digests here; expected the folder of a study that has run, results/STUDY"
+            f"{args.folder}: no study has run here; expected the folder of a finished study, results/STUDY"
         )
     states = dict(verify(args.folder))
     damaged = {name: state for name, state in states.items() if state != "unchanged"}
     for name, state in damaged.items():
         print(f"{args.folder / name}: {state}")
-    print(f"{len(states) - len(damaged)} of {len(states)} files are as their jobs wrote them")
+    print(f"{len(states) - len(damaged)} of {len(states)} files are unchanged")
     foreign = without_digest(args.folder)
     for name in foreign:
         print(f"{args.folder / name}: not written by a job of this study (it has no digest)")
     if damaged or foreign:
-        print("delete the files that are named, and run the study again")
+        print("delete these files and run the study again")
     return int(bool(damaged or foreign))

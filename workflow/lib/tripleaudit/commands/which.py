@@ -50,7 +50,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--setting",
         choices=("closed", "semi-open", "open"),
         default="closed",
-        help="closed (default) and semi-open give a model the relations, open gives nothing",
+        help="closed (default): only the listed relations count; semi-open: the relations are given, others count too; "
+        "open: only the text is given",
     )
     parser.add_argument(
         "--relation",
@@ -74,7 +75,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--budget",
         type=POSITIVE,
         metavar="MONEY",
-        help="limit of the money spent; requires --prices",
+        help="limit of the money spent, in all runs with this --cache; requires --prices",
     )
     add_fail_under(parser, "the best F1")
     add_resampling(parser)

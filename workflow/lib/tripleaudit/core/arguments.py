@@ -79,24 +79,35 @@ NUMBER, SEED, RESAMPLES = Whole(1), Whole(0, 2**32 - 1), Whole(0, 10**5)
 SHARE, POSITIVE, MONEY = Real(0, 1), Real(open=True), Real()
 
 
-def add_settings(parser: argparse.ArgumentParser, section: "type[Section]", **options: str) -> None:
+def add_settings(
+    parser: argparse.ArgumentParser,
+    section: "type[Section]",
+    helps: Mapping[str, str] | None = None,
+    /,
+    **options: str,
+) -> None:
     """Add options for keys of a configuration section, with their defaults and descriptions.
 
     Args:
+        parser: the parser of the command.
+        section: the section.
+        helps: key -> description, where that of the configuration does not fit a command; required
+            for switches that turn something off.
         options: key -> option; a switch is the opposite of the key's default.
     """
+    helps = helps or {}
     names = {field.alias or name: name for name, field in section.model_fields.items()}
     for key, option in options.items():
         field = section.model_fields[names[key]]
-        text = " ".join(section.meanings()[names[key]].split()).replace("%", "%%")
+        text = helps.get(key) or _as_help(section.meanings()[names[key]])
         types = {field.annotation, *get_args(field.annotation)}
         if bool in types:
             action = "store_false" if field.default else "store_true"
-            if field.default:
-                text = f"do not do this (done by default): {text[0].lower()}{text[1:]}"
             parser.add_argument(f"--{option}", dest=key, action=action, help=text)
             continue
         form: dict[str, Any] = {"metavar": option.rpartition("-")[2].upper()}
+        if types & {int, float}:
+            form["metavar"] = "N" if int in types else "X"
         if get_origin(field.annotation) is Literal:
             form = {"choices": get_args(field.annotation)}
         elif types & {int, float}:
@@ -107,6 +118,13 @@ def add_settings(parser: argparse.ArgumentParser, section: "type[Section]", **op
         if field.default is not None:
             text += f" (default: {field.default})"
         parser.add_argument(f"--{option}", dest=key, default=field.default, help=text, **form)
+
+
+def _as_help(meaning: str) -> str:
+    """Return the description of a key in the style of options: small letter, no full stop."""
+    text = " ".join(meaning.split()).replace("%", "%%").removesuffix(".")
+    is_acronym = text[1:2].isupper()
+    return text if is_acronym else text[0].lower() + text[1:]
 
 
 def _limit(field: "FieldInfo", name: Literal["ge", "le"]) -> float | None:
@@ -172,7 +190,7 @@ def add_matching(parser: argparse.ArgumentParser, meaning: str = "matching rule"
         "--matching",
         default="exact-string",
         metavar="M",
-        help=f"{meaning} (default: exact-string)",
+        help=f"{meaning} (default: exact-string; docs/explanation/methods.md explains them)",
     )
 
 
@@ -183,7 +201,7 @@ def add_resampling(parser: argparse.ArgumentParser, seed_of: str = "the resampli
         type=RESAMPLES,
         default=1000,
         metavar="N",
-        help="number of bootstrap resamples; 0 for no intervals",
+        help="number of bootstrap resamples (default: 1000); 0: no intervals",
     )
     parser.add_argument(
         "--seed", type=SEED, default=0, metavar="S", help=f"seed of {seed_of} (default: 0)"
@@ -196,7 +214,7 @@ def add_fail_under(parser: argparse.ArgumentParser, score: str) -> None:
         "--fail-under",
         type=Real(0, 100),
         metavar="F1",
-        help=f"exit with {BELOW} if {score} is below this, in percent",
+        help=f"exit with code {BELOW} if {score} is below this number, in percent (such as 85)",
     )
 
 
@@ -206,7 +224,7 @@ def add_missing(parser: argparse.ArgumentParser) -> None:
         "--missing",
         choices=("refuse", "empty"),
         default="refuse",
-        help="for sentences without a prediction: refuse the file (default), or count them as empty",
+        help="sentences without a prediction: refuse the file (default) or count them as empty",
     )
 
 
@@ -228,7 +246,7 @@ def add_gpus(parser: argparse.ArgumentParser) -> None:
         type=Whole(),
         default=1,
         metavar="N",
-        help="GPUs of a job; 0 hides all (default: 1)",
+        help="number of GPUs to use (default: 1); 0 uses the CPU",
     )
 
 

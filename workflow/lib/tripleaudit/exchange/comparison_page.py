@@ -128,7 +128,7 @@ def _label(name: str) -> str:
 def _notes(result: Comparison, significant: str) -> list[str]:
     notes = [
         MATCHINGS[result.matching].note,
-        "B − A in points, [low, high] its 95 % bootstrap interval over paired sentences and, of several seeds, runs.",
+        "B − A is in points, with its 95 % interval in brackets (bootstrap over sentences and seeds).",
         "p: randomisation test of F1, Holm-corrected within its block.",
         f"{significant}: significant (p below {ALPHA}, interval without 0, at least {MIN_CASES} sentences).",
     ]
@@ -141,7 +141,7 @@ def _notes(result: Comparison, significant: str) -> list[str]:
         one.label == EMPTY for pair in result.pairs for one in pair.blocks.get("cardinality", ())
     ):
         notes.append(
-            "Sentences without gold triples: F1 is 0 for everybody, so the share left empty stands in its place."
+            "Sentences without gold triples have no F1; the table gives the share for which nothing is predicted."
         )
     notes += mark_notes("".join(mark for pair in result.pairs for mark in pair.marks))
     for side, names in zip("AB", result.alone, strict=True):

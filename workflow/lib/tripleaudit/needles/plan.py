@@ -18,9 +18,7 @@ class NeedleSettings(Section):
     """Settings of a MINEA study besides documents and models; defaults are the paper's."""
 
     schema_: str = Field("paper", alias="schema")
-    """Entity types to extract, a schema of workflow/lib/tripleaudit/data/schemas by name or a
-    file.
-    """
+    """Entity types to extract: the name of an included schema (paper, demo) or a file."""
     types: Annotated[tuple[str, ...] | None, Field(min_length=1), AsTuple] = None
     """Only these types of the schema; null takes all."""
     needle_types: Annotated[tuple[str, ...] | None, Field(min_length=1), AsTuple] = None
@@ -51,7 +49,7 @@ class NeedleSettings(Section):
     iterations: Count = 3
     """Follow-up calls for each piece."""
     reserve: Number = 4095
-    """Tokens kept free for an answer; also its limit."""
+    """Longest answer in tokens, which are kept free in the context."""
     untouched: bool = True
     """Extract the documents without needles, too (false positives, displaced entities,
     iterations).

@@ -63,8 +63,8 @@ class GreGold(Section):
 
     triples: GreFile
     order: Literal["auto", "sro", "sor"] = "auto"
-    """Whether the relation comes second or last in lists of three; auto knows the names of Freebase and TACRED, takes
-    it for the second otherwise, and refuses lists whose last parts look like relations."""
+    """Order of subject (s), relation (r) and object (o) in lists of three; auto recognises relation names of Freebase
+    and TACRED, else assumes sro and refuses lists whose last parts look like relations."""
     factualness: GreFile | None = None
     granularity: GreFile | None = None
 
