@@ -97,11 +97,17 @@ def targets() -> set[str]:
     return names | {name.replace("-", "_") for name in TABLES}
 
 
+def study_options(code: str) -> list[str]:
+    """Return the arguments of ``tripleaudit run STUDY`` behind the study, none for other lines."""
+    given = words(code, "tripleaudit") or []
+    return given[2:] if given[:1] == ["run"] else []
+
+
 def test_targets_of_snakemake_exist() -> None:
     known, seen = targets(), 0
     assert {"tables", "report", "all", "sifted"} <= known
     for page, code in EVERY:
-        given = words(code, "snakemake") or []
+        given = words(code, "snakemake") or study_options(code)
         for before, word in zip(["", *given], given, strict=False):
             if before not in TAKES_VALUE and re.fullmatch(r"[a-z]\w*", word):
                 seen += 1
