@@ -67,6 +67,16 @@ def test_names_are_listed_with_a_description(kind, name, capsys):
     assert any(re.match(rf"{name}  +\S", line) for line in lines)
 
 
+def test_corpora_are_listed_with_their_licences(capsys):
+    assert cli.main(["list", "corpora"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    names, licences = lines[::2], lines[1::2]
+    assert all(line[0] != " " for line in names)
+    assert all(line.strip().startswith("licence: ") for line in licences)
+    webnlg = next(number for number, line in enumerate(names) if line.startswith("webnlg "))
+    assert "CC BY-NC-SA 4.0" in licences[webnlg]
+
+
 @pytest.mark.parametrize("command", ["bundle", "gold-noise"])
 def test_a_removed_command_is_refused_with_what_replaces_it(command, capsys):
     assert cli.main([command, "a.jsonl"]) == 1

@@ -162,7 +162,7 @@ def test_an_estimate_is_scaled_by_sentences_epochs_and_seeds(tmp_path, capsys) -
     seconds = rows("conll04")["casrel", "minilm", 2, 8, "nz"]
     assert on_cpu["hours"] == pytest.approx(seconds * 10 / 1000 * 1080 / 3600)
     assert unirel["estimates"] == []
-    assert main(["estimate", file]) == 0
+    assert main(["estimate", file, "--all"]) == 0
     text = capsys.readouterr().out
     assert "casrel on own, original-nz, 3 seeds" in text and "2 minutes on one CPU core" in text
     assert "never measured: unirel" in text
@@ -178,3 +178,53 @@ def test_every_row_is_complete() -> None:
     content = yaml.safe_load(RUN_TIMES.read_text())
     assert {row[-1] for row in content["rows"]} == set(content["measurements"])
     assert all(row.seconds > 0 for row in measurements())
+
+
+def summary(text: str) -> dict[str, list[str]]:
+    """Return the cells of a summary by the label of the row."""
+    rows = [re.split(r"\s{2,}", line.strip()) for line in text.splitlines()]
+    return {row[0]: row[1:] for row in rows}
+
+
+def test_a_summary_has_a_row_for_each_extractor_and_a_total_for_each_device(
+    tmp_path, capsys
+) -> None:
+    sections = {
+        "encoder": {"model": "minilm", "layers": 6},
+        "extractors": {"casrel": {"epochs": 36_000, "patience": 0}, "grte": {"epochs": 36_000}},
+        "seeds": [1, 2],
+    }
+    file = study(tmp_path, **sections)
+    assert main(["estimate", file]) == 0
+    text = capsys.readouterr().out
+    shared = rows("shared")["casrel", "minilm", 6, 64, None] * 10 / 1000 * 72_000 / 3600
+    cells = summary(text)
+    header, casrel, grte, total = (cells[name] for name in ("trainings", "casrel", "grte", "total"))
+    assert header[0] == "NVIDIA H100"
+    assert casrel[:2] == ["2", f"{60 * shared:.0f} minutes"]  # whole trainings, not their steps
+    assert grte[1].startswith("> ") and total[0] == "4" and total[1].startswith("> ")
+    assert "--all" in text
+
+
+def test_where_no_number_of_sentences_is_known_totals_are_rates(tmp_path, capsys) -> None:
+    file = Path(study(tmp_path, extractors={"casrel": None}))
+    content = yaml.safe_load(file.read_text())
+    files = content["corpora"]["own"]["files"]
+    for split in ("train", "valid", "test"):
+        table = tmp_path / f"{split}.csv"
+        table.write_text("text,subject,relation,object\nAda leads Acme,Ada,leads,Acme\n")
+        files[split] = str(table)
+    file.write_text(yaml.safe_dump(content))
+    assert main(["estimate", str(file)]) == 0
+    text = capsys.readouterr().out
+    assert "for each 1,000 training sentences" in text and "total" in summary(text)
+
+
+def test_a_corpus_of_some_relations_has_at_most_the_sentences_of_the_whole(capsys) -> None:
+    assert main(["estimate", "webnlg-ten", "--json"]) == 0
+    times = json.loads(capsys.readouterr().out)["trainings"]
+    assert {(time["sentences"], time["at_most"]) for time in times} == {(5019, True)}
+    for name in ("webnlg-ten", "webnlg"):
+        assert main(["estimate", name]) == 0
+        text = capsys.readouterr().out
+        assert "upper limits" in text and "total" in summary(text) and text.count("\n") < 40

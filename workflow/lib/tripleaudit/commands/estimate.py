@@ -21,6 +21,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="fetched files (default: %(default)s)",
     )
+    parser.add_argument(
+        "--all", action="store_true", help="list all measurements of each training, not only sums"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
 
 
@@ -29,7 +32,7 @@ def run(args: argparse.Namespace) -> None:
 
     from tripleaudit.core.arguments import json_given
     from tripleaudit.core.shipped import study_file
-    from tripleaudit.study import requests, training_times
+    from tripleaudit.study import requests, training_time_text, training_times
     from tripleaudit.study.study import Study
 
     folders = {"study": args.results, "downloads": args.downloads}
@@ -48,4 +51,5 @@ def run(args: argparse.Namespace) -> None:
     else:
         print("the study sends no requests to language models")
     if times:
-        print(*training_times.as_lines(times, study.typed.encoder.model), sep="\n")
+        lines = training_time_text.all_lines if args.all else training_time_text.summary_lines
+        print(*lines(times, study.typed.encoder.model), sep="\n")

@@ -8,6 +8,7 @@ from pathlib import Path
 HELP = "list the names of corpora, extractors, studies, systems, tables or profiles"
 
 Entries = Iterator[tuple[str, str]]
+"""Names with descriptions of one or more lines."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -18,16 +19,20 @@ def run(args: argparse.Namespace) -> int:
     entries = list(KINDS[args.kind]())
     width = max(len(name) for name, _ in entries)
     for name, description in entries:
-        print(f"{name:<{width}}  {description}".rstrip())
+        first, *others = description.split("\n")
+        print(f"{name:<{width}}  {first}".rstrip())
+        for line in others:
+            print(f"{'':<{width}}  {line}")
     return 0
 
 
 def list_corpora() -> Entries:
-    """Yield registered corpora with their splits."""
+    """Yield registered corpora with their splits and licences."""
     from tripleaudit.sources import registry
 
     for name, corpus in registry.corpora().items():
-        yield name, f"{corpus.title} ({', '.join(corpus.splits)})"
+        licences = " / ".join(corpus.licences)
+        yield name, f"{corpus.title} ({', '.join(corpus.splits)})\nlicence: {licences}"
 
 
 def list_extractors() -> Entries:

@@ -25,6 +25,7 @@ CORPORA = "corpora.yaml"
 MODELS = "models.yaml"
 # A change of these files reruns only the jobs whose entries changed: rules name the entries.
 SPLITS = ("train", "valid", "test")
+NO_LICENCE = "not known"
 
 Files = Annotated[tuple[Text, ...], AsTuple]
 Numbers = Annotated[tuple[int, ...], AsTuple]
@@ -155,6 +156,7 @@ class RegisteredCorpus(Section):
         zero: sentences without triples that are added to the splits.
         sizes: split -> its number of sentences, where known; in the file under ``sentences``.
         published: protocol -> registered corpus with the published sets of that protocol.
+        licence: licence of the corpus, where it says more than those of its files.
     """
 
     name: str = ""
@@ -167,6 +169,7 @@ class RegisteredCorpus(Section):
     zero: Zero | None = None
     sizes: Mapping[SplitName, Number] = Field({}, alias="sentences", repr=False)
     published: Mapping[str, str] = Field({}, repr=False)
+    licence: Text | None = Field(None, repr=False)
 
     @property
     def splits(self) -> tuple[str, ...]:
@@ -194,6 +197,14 @@ class RegisteredCorpus(Section):
             names = [*self.division.files, *like, *self.division.zero_texts]
         names += [other for name in names for other in self.needs.get(name, ())]
         return tuple(raw_file(name) for name in dict.fromkeys(names))
+
+    @property
+    def licences(self) -> tuple[str, ...]:
+        """Licence of the corpus, or the licences of the files of all splits, each once."""
+        if self.licence is not None:
+            return (self.licence,)
+        files = [file for split in self.splits for file in self.raw_files(split)]
+        return tuple(dict.fromkeys(file.licence or NO_LICENCE for file in files))
 
 
 class Models(Section):

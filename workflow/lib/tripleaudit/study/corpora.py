@@ -50,9 +50,11 @@ class Corpora:
 
     def sizes(self, name: str) -> dict[str, int]:
         """Return the number of sentences of each split, where it is known before the study runs."""
+        return {} if self.sections[name].only_relations else self.largest_sizes(name)
+
+    def largest_sizes(self, name: str) -> dict[str, int]:
+        """Return how many sentences each split has at most, all relations included."""
         section = self.sections[name]
-        if section.only_relations:
-            return {}
         sizes = self.file_sizes[name]
         if section.files is None:
             entry = registry.corpora().get(section.registry or name)

@@ -5,13 +5,11 @@
 
 import functools
 import math
-from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from tripleaudit.core.shipped import PACKAGE
-from tripleaudit.core.wording import counted
 from tripleaudit.core.yaml_files import read_yaml
 from tripleaudit.extractors.spec import EXTRACTORS
 from tripleaudit.study.runs import TrainingRun
@@ -31,6 +29,7 @@ class Measurement:
         seconds: for 1,000 sentences and one epoch.
         kind: key of the measurements of the file.
         note: what the time includes.
+        lower_bound: whether it leaves out parts of a training, such as validation.
     """
 
     extractor: str
@@ -42,10 +41,11 @@ class Measurement:
     seconds: float
     kind: str
     note: str
+    lower_bound: bool
 
     @property
     def conditions(self) -> str:
-        """What was measured, for people."""
+        """What was measured, in words."""
         batch = "" if self.batch_size is None else f", batch {self.batch_size}"
         return f"{self.encoder}, {self.layers} layers{batch}; {self.note}"
 
@@ -61,7 +61,8 @@ class TrainingTime:
         at_most: whether fewer sentences or epochs are possible (zero-triple sentences that are left
             out, early stopping).
         epochs: of all seeds together, those of trainings with twice the epochs included.
-        estimates: ``{"device", "hours", "measured"}``; hours is None without ``sentences``.
+        estimates: ``{"device", "hours", "hours_per_1000_sentences", "lower_bound", "measured"}``;
+            hours is None without ``sentences``.
     """
 
     corpus: str
@@ -79,10 +80,17 @@ class TrainingTime:
 def measurements() -> tuple[Measurement, ...]:
     """Return all measured times."""
     content = read_yaml(RUN_TIMES)
-    notes = {kind: entry["note"] for kind, entry in content["measurements"].items()}
+    kinds = content["measurements"]
     names = ("extractor", "encoder", "layers", "device", "batch_size", "setting", "seconds", "kind")
     rows = (dict(zip(names, row, strict=True)) for row in content["rows"])
-    return tuple(Measurement(**row, note=notes[row["kind"]]) for row in rows)
+    return tuple(
+        Measurement(
+            **row,
+            note=kinds[row["kind"]]["note"],
+            lower_bound=kinds[row["kind"]].get("lower_bound", False),
+        )
+        for row in rows
+    )
 
 
 def training_times(study: Study) -> list[TrainingTime]:
@@ -104,9 +112,23 @@ def _time_of_group(study: Study, runs: list[TrainingRun]) -> TrainingTime:
     total = epochs * (len(runs) + 2 * doubled)
     estimates = []
     for row in _closest_rows(study, run, settings.batch_size):
-        hours = None if sentences is None else row.seconds * sentences / 1000 * total / 3600
-        measured = {"seconds": row.seconds, "conditions": row.conditions, "encoder": row.encoder}
-        estimates.append({"device": row.device, "hours": hours, "measured": measured})
+        rate = row.seconds * total / 3600
+        measured = {
+            "seconds": row.seconds,
+            "conditions": row.conditions,
+            "encoder": row.encoder,
+            "layers": row.layers,
+            "note": row.note,
+        }
+        estimates.append(
+            {
+                "device": row.device,
+                "hours": None if sentences is None else rate * sentences / 1000,
+                "hours_per_1000_sentences": rate,
+                "lower_bound": row.lower_bound,
+                "measured": measured,
+            }
+        )
     return TrainingTime(
         corpus=run.corpus,
         trainset=run.trainset,
@@ -126,7 +148,10 @@ def _training_sentences(study: Study, run: TrainingRun) -> tuple[int | None, boo
     if file.is_file():
         with file.open("rb") as stream:
             return sum(1 for line in stream if line.strip()), False
-    return study.data.sizes(run.corpus).get("train"), run.setting == "nz"
+    known = study.data.sizes(run.corpus).get("train")
+    if known is None:
+        return study.data.largest_sizes(run.corpus).get("train"), True
+    return known, run.setting == "nz"
 
 
 def _closest_rows(study: Study, run: TrainingRun, batch_size: int) -> list[Measurement]:
@@ -155,53 +180,3 @@ def _closest_rows(study: Study, run: TrainingRun, batch_size: int) -> list[Measu
 def to_json(times: list[TrainingTime]) -> list[dict[str, Any]]:
     """Return the estimates as JSON values."""
     return [asdict(time) for time in times]
-
-
-def as_lines(times: list[TrainingTime], encoder: str) -> Iterator[str]:
-    """Yield the estimates as lines of text; trainings without a measurement come last.
-
-    Args:
-        times: the estimates.
-        encoder: name of the study's encoder.
-    """
-    yield "time of the trainings, one after the other (docs/howto/run-times.md):"
-    for time in times:
-        if time.estimates:
-            yield f"  {_name(time)} ({_extent(time)})"
-            for estimate in time.estimates:
-                yield f"    {_describe(estimate, encoder)}"
-    unmeasured = list(dict.fromkeys(time.extractor for time in times if not time.estimates))
-    if unmeasured:
-        yield f"  never measured: {', '.join(unmeasured)}"
-
-
-def _name(time: TrainingTime) -> str:
-    noise = " with Entity Noising" if time.noise == "noising" else ""
-    return f"{time.extractor}{noise} on {time.corpus}, {time.trainset}, {counted(time.seeds, 'seed{s}')}"
-
-
-def _extent(time: TrainingTime) -> str:
-    epochs = f"{time.epochs:g} epochs in all"
-    if time.sentences is None:
-        return f"number of sentences not known yet, {epochs}"
-    return f"{'up to ' if time.at_most else ''}{time.sentences} sentences, {epochs}"
-
-
-def _describe(estimate: Mapping[str, Any], encoder: str) -> str:
-    measured = estimate["measured"]
-    if estimate["hours"] is None:
-        amount = f"{measured['seconds']:g} seconds for 1,000 sentences and an epoch"
-    else:
-        amount = f"about {_duration(estimate['hours'])}"
-    text = f"{amount} on {estimate['device']} (measured with {measured['conditions']})"
-    if measured["encoder"] != encoder:
-        text += f"; not measured with {encoder}, which may take several times as long"
-    return text
-
-
-def _duration(hours: float) -> str:
-    """Return a time in hours, or in minutes below one hour."""
-    if hours >= 1:
-        return f"{hours:.1f} hours"
-    minutes = max(1, round(60 * hours))
-    return counted(minutes, "minute{s}")
