@@ -12,9 +12,9 @@ from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.scoring.rows import RunFiles, score_run
 from tripleaudit.scoring.scores import merge_scores
 from tripleaudit.tables.audits import write_study_audit
-from tripleaudit.tables.building import make_tables
+from tripleaudit.tables.building import ResultFiles, make_tables
 from tripleaudit.tables.frames import write_frames
-from tripleaudit.tables.loading import ResultFiles, load_inputs
+from tripleaudit.tables.inputs import load_inputs
 from tripleaudit.tables.plots import write_plot
 
 DEMO = Path(__file__).resolve().parents[2] / "resources" / "demo"

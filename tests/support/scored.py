@@ -16,8 +16,7 @@ from tripleaudit.scoring.rows import RunFiles, score_classifier, score_rows, sco
 from tripleaudit.scoring.scores import Score, write_scores
 from tripleaudit.tables.audits import study_audit
 from tripleaudit.tables.cells import Table
-from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.loading import load_inputs
+from tripleaudit.tables.inputs import TableInputs, load_inputs
 from tripleaudit.tables.render import to_markdown
 
 TEXT = "Ann wrote Emma in Rome"

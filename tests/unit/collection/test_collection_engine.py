@@ -34,8 +34,7 @@ from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.zcc import ZCC
 from tripleaudit.grescores.systems import read_system
-from tripleaudit.tables.building import make_tables
-from tripleaudit.tables.loading import ResultFiles
+from tripleaudit.tables.building import ResultFiles, make_tables
 from tripleaudit.testing import build_extractor, toy_sentences
 from tripleaudit.training.stream import Extracted
 

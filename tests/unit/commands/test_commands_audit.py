@@ -8,7 +8,7 @@ from support.scored import Results
 from tripleaudit.cli import main
 from tripleaudit.tables.audits import study_audit
 from tripleaudit.tables.building import build_table
-from tripleaudit.tables.loading import load_inputs
+from tripleaudit.tables.inputs import load_inputs
 
 
 def test_tables_of_webnlg_equal_the_paper_to_the_last_digit(

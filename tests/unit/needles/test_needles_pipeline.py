@@ -26,7 +26,8 @@ from tripleaudit.needles.plan import Plan
 from tripleaudit.needles.schema import load_schema, schema_from_json
 from tripleaudit.needles.score_rows import score_result
 from tripleaudit.tables.building import build_table
-from tripleaudit.tables.inputs import ScoreIndex, TableInputs
+from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.result_frames import ResultFrames, score_frame
 
 KEYS = {"study": "s", "corpus": "docs", "extractor": "fake"}
 PLAN = Plan(
@@ -139,7 +140,7 @@ def test_where_the_needles_came_from(study):
     assert (
         "Needles: 4 wanted, 1 invented by the generating model, 3 from templates, 2 infused. "
         "Types that it named as fitting the documents: 3."
-    ) in build_table("minea", TableInputs(scores=ScoreIndex(stated))).notes
+    ) in build_table("minea", TableInputs(ResultFrames(score_frame(stated)))).notes
 
 
 def test_given_needles_with_keywords_in_common_are_refused():
@@ -240,14 +241,14 @@ def test_unreadable_verdicts_of_a_judge_are_asked_for_once_more_and_counted(stud
     scores = score_result(study["corpus"], rated(result, plan, tmp_path / "model"), plan, KEYS)
     note = "fake 100.0 % (1 ok), 8 of 10 verdicts of its judge unreadable"
     assert note.partition("(")[2][5:] in " ".join(
-        build_table("minea", TableInputs(scores=ScoreIndex(scores))).notes
+        build_table("minea", TableInputs(ResultFrames(score_frame(scores)))).notes
     )
 
 
 def test_tables_of_the_study(study, kept):
     """The tables; their numbers are computed by hand above."""
     files = {"criteria": [study["folder"] / "model" / "criteria.jsonl"]}
-    inputs = TableInputs(scores=ScoreIndex(study["scores"]), files=files)
+    inputs = TableInputs(ResultFrames(score_frame(study["scores"])), files=files)
     for name in (
         "minea",
         "needle-criteria",

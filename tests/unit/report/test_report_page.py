@@ -26,7 +26,7 @@ from tripleaudit.tables.cells import Cell, Column, Row, Table
 from tripleaudit.tables.frames import read_contrasts
 from tripleaudit.tables.headlines import make_headlines
 from tripleaudit.tables.render.data_forms import read_table
-from tripleaudit.tables.system_notes import UNREAD
+from tripleaudit.tables.study_facts import UNREAD
 
 pytestmark = pytest.mark.xdist_group("report")
 

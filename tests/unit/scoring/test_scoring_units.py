@@ -17,6 +17,7 @@ from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.difference import between
 from tripleaudit.scoring.rows import RunFiles, score_run
 from tripleaudit.tables.building import build_table
+from tripleaudit.tables.comparisons import compare_cells
 
 SCORE_INTERVAL_1_OF_2 = (0.0267, 0.9733)
 """Wilson's with a continuity correction, by hand."""
@@ -205,7 +206,7 @@ def test_tables_know_the_same_models_on_two_test_sets(tmp_path):
         "noise": "none",
     }
     of |= {"stratum": "all", "matching": "exact-string"}
-    difference = table.scores.between({**of, "testing": "nz"}, {**of, "testing": "wz"})
+    difference = compare_cells(table.frames, {**of, "testing": "nz"}, {**of, "testing": "wz"})
     falls = scores_of(with_zero.sum(axis=0))[:, 2] - scores_of(without.sum(axis=0))[:, 2]
     assert difference.shown and difference.change() == pytest.approx(falls.mean())
 
@@ -405,8 +406,10 @@ def test_contamination_states_a_loss_by_its_corrected_p_value(tmp_path):
     table = build_table("contamination", tables_of(tmp_path, runs))
     of = {"corpus": "c", "training": "nz", "testing": "nz", "noise": "none", "stratum": "all"}
     of |= {"matching": "exact-string", "extractor": "casrel"}
-    alone = tables_of(tmp_path, runs).scores.between(
-        {**of, "protocol": "original"}, {**of, "protocol": "augmented"}
+    alone = compare_cells(
+        tables_of(tmp_path, runs).frames,
+        {**of, "protocol": "original"},
+        {**of, "protocol": "augmented"},
     )
     corrected = table.cell("CasRel", "p").value
     assert alone.p < 0.05 < corrected <= 6 * alone.p + 1e-9

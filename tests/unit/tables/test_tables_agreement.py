@@ -9,7 +9,7 @@ from tripleaudit.scoring.counts import SentenceCounts
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.contrasts import FEW, NOT_SHOWN, SHOWN, SYSTEMS, UNREADABLE, contrasts
 from tripleaudit.tables.headlines import make_headlines, ranking_lines
-from tripleaudit.tables.system_notes import UNREAD
+from tripleaudit.tables.study_facts import UNREAD
 
 RUN = {"study": "s", "corpus": "c", "protocol": "original", "training": "nz", "testing": "nz"}
 PATTERNS = ("ss", "su", "us", "uu")
@@ -44,7 +44,7 @@ def model_fact(name, answers, truncated):
 
 
 def contrasts_of(inputs, **conditions):
-    frame = contrasts(inputs.scores, "exact-string")
+    frame = contrasts(inputs.frames, "exact-string")
     for name, value in conditions.items():
         frame = frame[frame[name] == value]
     return frame
@@ -265,7 +265,7 @@ def test_variants_of_any_name_are_one_unit_with_zero_triple_sentences_aside(tmp_
     ids = [f"doc.{number}.{part}" for number in range(60) for part in parts]
     augmented = counts_of("casrel", np.repeat(found, 4), ids, protocol="augmented")
     inputs = tables_of(tmp_path, [augmented])
-    assert len(set(inputs.scores.units(inputs.scores.runs[0]))) == 60
+    assert len(set(inputs.frames.units(inputs.runs.to_dict("records")[0]))) == 60
     with_zero = counts_of(
         "casrel",
         [*np.repeat(found, 4), False, False],
@@ -275,7 +275,7 @@ def test_variants_of_any_name_are_one_unit_with_zero_triple_sentences_aside(tmp_
     with_zero.counts["exact-string"][-2:] = 0
     (folder := tmp_path / "zero").mkdir()
     inputs = tables_of(folder, [with_zero])
-    assert len(set(inputs.scores.units(inputs.scores.runs[0]))) == 62
+    assert len(set(inputs.frames.units(inputs.runs.to_dict("records")[0]))) == 62
 
 
 def test_a_zero_triple_sentence_leaves_the_units_of_variants_as_they_are():

@@ -11,11 +11,10 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.cells import Table
 from tripleaudit.tables.grid import notes
-from tripleaudit.tables.inputs import UNFINISHED, TableInputs
-from tripleaudit.tables.loading import load_inputs
+from tripleaudit.tables.inputs import TableInputs, load_inputs
 from tripleaudit.tables.render import to_csv
 from tripleaudit.tables.spec import TABLES
-from tripleaudit.tables.tidy import RunKey
+from tripleaudit.tables.study_facts import UNFINISHED, training_id
 
 SCORED = [
     "augmented",
@@ -257,20 +256,20 @@ def test_no_table_shows_a_score_of_an_unfinished_training_without_its_mark(
     results: Results, name: str
 ) -> None:
     inputs = results.inputs(runs=())
-    index = inputs.scores
-    index.marks = {
-        run._replace(testing="", training="nz" if run.training == "" else run.training): UNFINISHED
-        for run in index.runs
-        if run.extractor in ("prgc", "pfn", "zcc-mcml") and run.protocol != "augmented"
+    runs = inputs.runs.to_dict("records")
+    inputs.facts.marks = {
+        training_id({**run, "training": run["training"] or "nz"}): UNFINISHED
+        for run in runs
+        if run["extractor"] in ("prgc", "pfn", "zcc-mcml") and run["protocol"] != "augmented"
     }
     took = {"sentences": 40, "peak_mb": 9, "device": "a CPU"}
-    inputs.runs += [
+    inputs.facts.rows += [
         {
-            "keys": {**run._asdict(), "seed": "1"},
-            "predicted": {**took, "seconds": 1.0 + (run.extractor == "pfn")},
+            "keys": {**run, "seed": "1"},
+            "predicted": {**took, "seconds": 1.0 + (run["extractor"] == "pfn")},
         }
-        for run in index.runs
-        if "+" not in run.extractor
+        for run in runs
+        if "+" not in run["extractor"]
     ]
     table = build_table(name, inputs)
     marked = 0
@@ -300,8 +299,8 @@ def test_no_table_shows_a_score_of_an_unfinished_training_without_its_mark(
 
 def test_a_change_carries_the_mark_of_either_training(results: Results) -> None:
     inputs = results.inputs(runs=())
-    late = RunKey("webnlg", "sift-1", "nz", "", "prgc", "none")
-    inputs.scores.marks = {late: UNFINISHED}
+    late = {"corpus": "webnlg", "protocol": "sift-1", "training": "nz", "extractor": "prgc"}
+    inputs.facts.marks = {training_id(late): UNFINISHED}
     rows = {
         row.label: row.cells for row in build_table("sifted", inputs).rows if row.group == "PRGC"
     }
@@ -321,19 +320,17 @@ def test_cells_of_unfinished_and_unequal_trainings_are_marked_and_explained(
         path = tmp_path / f"facts{number}.json"
         path.write_text(json.dumps(facts))
         inputs = results.inputs(runs=[path])
-        cell = inputs.scores.cell(
-            RunKey("webnlg", "original", "nz", "nz", "prgc"), "f1", matching="exact-string"
-        )
+        rows = build_table("matching-rules", inputs)
+        cell = rows.cell("PRGC", "exact-string", "WebNLG")
         assert cell.mark == mark
-        other = RunKey("webnlg", "original", "nz", "nz", "casrel")
-        assert inputs.scores.cell(other, "f1", matching="exact-string").mark == ""
+        assert rows.cell("CasRel", "exact-string", "WebNLG").mark == ""
         explained = [
             note for note in notes([cell], "exact-string") if note.startswith(("†", "‡", "§"))
         ]
         assert [note[0] for note in explained] == ([mark] if mark else [])
     equal = facts_of("wz", sentences=3600, zero=2700, epochs=3.8, flat=True)
     path.write_text(json.dumps([*cases[""], equal]))
-    assert set(load_inputs(runs=[path]).scores.marks.values()) == {""}
+    assert set(load_inputs(runs=[path]).facts.marks.values()) == {""}
 
 
 def test_every_table_explains_its_settings_and_repeats_no_note(inputs):

@@ -12,7 +12,7 @@ from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.scoring.breakdown import PARTS
 from tripleaudit.scoring.rows import RunFiles, score_run
 from tripleaudit.tables.building import build_table
-from tripleaudit.tables.loading import load_inputs
+from tripleaudit.tables.inputs import load_inputs
 
 TEST, TRAIN = "test-nz", "train.jsonl"
 

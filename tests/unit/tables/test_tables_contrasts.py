@@ -367,7 +367,7 @@ def test_stored_trainings_of_equal_names_are_compared_once_for_each_test_set(tmp
                     extractor="casrel",
                     noise_probability=probability,
                 )
-    frame = contrasts(results.inputs().scores, "exact-string")
+    frame = contrasts(results.inputs().frames, "exact-string")
     noising = frame[frame["contrast"].str.startswith("with Entity Noising")]
     assert {"webnlg", "nyt"} == set(noising["corpus"])
     assert not noising.duplicated(["contrast", "corpus"]).any()

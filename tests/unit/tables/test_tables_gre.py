@@ -5,8 +5,8 @@ import pytest
 from support.scored import told
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
 from tripleaudit.tables.building import build_table
-from tripleaudit.tables.loading import load_inputs
-from tripleaudit.tables.tidy import RunKey
+from tripleaudit.tables.inputs import load_inputs
+from tripleaudit.tables.study_facts import training_id
 
 
 def rows(corpus, level, setting, system, mode="official", **values):
@@ -103,11 +103,13 @@ def test_scores_of_trainings_that_still_rose_are_marked_whatever_the_data_set_is
     ]
     parts += [rows("webnlg", "sentence", "open", "gpt-4", coverage=1, texts=60, cs=0.4, ntri=2)]
     found = inputs(*parts)
-    late = RunKey("webnlg", "original", "nz", "", "casrel")
-    found.scores.marks = {
-        late: "†",
-        late._replace(training="wz"): "",
-        late._replace(extractor="prgc"): "",
+    late = {
+        "corpus": "webnlg", "protocol": "original", "training": "nz", "extractor": "casrel",
+    }  # fmt: skip
+    found.facts.marks = {
+        training_id(late): "†",
+        training_id({**late, "training": "wz"}): "",
+        training_id({**late, "extractor": "prgc"}): "",
     }
     for name in ("gre-sentence", "gre-hard-matching"):
         table = build_table(name, found)
@@ -158,8 +160,7 @@ def test_systems_stand_before_trained_extractors_with_notes_on_those_that_failed
         "broken": {**took, "failed": "ends with exit status 1"},
     }
     keys = {"corpus": "demo", "protocol": "original"}
-    found.runs += [{"system": name, "keys": keys, **each} for name, each in facts.items()]
-    found.scores.partial = {"some"}
+    found.facts.rows += [{"system": name, "keys": keys, **each} for name, each in facts.items()]
     kept("tables/gre-sentence.md", told(build_table("gre-sentence", found)))
     labelled = [row.label for row in build_table("gre-hard-matching", found).rows]
     assert "Not trained: mine" in labelled and "Trained: CasRel (NZ)" in labelled

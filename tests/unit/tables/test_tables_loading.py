@@ -7,9 +7,7 @@ import pytest
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import write_json, write_jsonl
 from tripleaudit.systems.facts import write_training_facts
-from tripleaudit.tables.inputs import ScoreIndex
-from tripleaudit.tables.loading import ended, marks_of, trainings_of
-from tripleaudit.tables.tidy import RunKey
+from tripleaudit.tables.study_facts import StudyFacts, ended, trainings_of
 
 
 def said(slope: float) -> dict:
@@ -19,16 +17,14 @@ def said(slope: float) -> dict:
 def test_a_run_is_named_once_and_its_augmented_test_has_its_mark():
     keys = {"corpus": "a", "protocol": "original", "training": "nz", "extractor": "casrel"}
     facts = [{"keys": {**keys, "seed": slope}, "convergence": said(slope)} for slope in (0, 1)]
-    index = ScoreIndex()
-    index.marks = marks_of(facts)
-    tested = RunKey("a", "augmented", "nz", "nz", "casrel")
-    assert index.mark(tested) == "†" and index.mark(tested._replace(protocol="rearranged")) == ""
-    assert marks_of([*facts, {"keys": keys}]) == {
-        tested._replace(protocol="original", testing=""): "†"
-    }
-    assert list(marks_of(facts[:1]).values()) == [""] and ended(facts[:1]) == "flat"
+    marked = StudyFacts(facts)
+    tested = {**keys, "protocol": "augmented", "testing": "nz"}
+    assert marked.training_mark(tested) == "†"
+    assert marked.training_mark({**tested, "protocol": "rearranged"}) == ""
+    assert list(StudyFacts([*facts, {"keys": keys}]).marks.values()) == ["†"]
+    assert list(StudyFacts(facts[:1]).marks.values()) == [""] and ended(facts[:1]) == "flat"
     shown = [{**fact, "doubled": {"gain": 0.004, "high": 0.009}} for fact in facts]
-    assert list(marks_of(shown).values()) == [""] and ended(shown) == "converged"
+    assert list(StudyFacts(shown).marks.values()) == [""] and ended(shown) == "converged"
 
 
 def test_what_one_longer_training_gained_is_named_every_seed_of_its_kind(tmp_path):
@@ -63,9 +59,8 @@ def test_what_one_longer_training_gained_is_named_every_seed_of_its_kind(tmp_pat
     ] * 2  # a gain without an interval
     for fact in facts[:2]:
         fact["doubled"]["high"] = 0.0099
-    assert [
-        run.noise for run, each in trainings_of(facts).items() if ended(each) == "converged"
-    ] == ["none"]
+    converged = [seeds for seeds in trainings_of(facts).values() if ended(seeds) == "converged"]
+    assert [seeds[0]["keys"]["noise"] for seeds in converged] == ["none"]
 
 
 def test_what_doubling_gained_before_counts_for_the_same_data_encoder_and_settings(tmp_path):

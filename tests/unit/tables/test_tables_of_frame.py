@@ -8,8 +8,7 @@ import pytest
 from support.scored import Results
 from tripleaudit.core.errors import UserError
 from tripleaudit.tables import building, of_frame
-from tripleaudit.tables.building import build_table, make_tables
-from tripleaudit.tables.loading import ResultFiles
+from tripleaudit.tables.building import ResultFiles, build_table, make_tables
 from tripleaudit.tables.render import FORMS, to_markdown
 from tripleaudit.tables.spec import TABLES, TableSpec
 

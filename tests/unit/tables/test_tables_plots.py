@@ -9,8 +9,8 @@ from tripleaudit.cli import main
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import write_jsonl
 from tripleaudit.scoring.scores import Score, keys_of
-from tripleaudit.tables.inputs import ScoreIndex, TableInputs
-from tripleaudit.tables.loading import benchmarks_of, load_inputs
+from tripleaudit.tables.building import benchmarks_of
+from tripleaudit.tables.inputs import TableInputs, load_inputs
 from tripleaudit.tables.panels import log_ticks
 from tripleaudit.tables.plots import (
     lost_in_the_middle,
@@ -20,7 +20,8 @@ from tripleaudit.tables.plots import (
     write_plot,
     zcc_curves,
 )
-from tripleaudit.tables.tidy import RunKey
+from tripleaudit.tables.result_frames import ResultFrames, score_frame
+from tripleaudit.tables.study_facts import training_id
 
 OWN = ("f1-cost", "time-memory", "training-curves", "zcc-curves")
 EVIL = "<b>$x$ & |\x07"
@@ -217,7 +218,10 @@ def test_long_histories_and_curves_keep_their_ends_and_corners(tmp_path: Path) -
 
 def test_values_of_unfinished_trainings_are_marked(results: Results) -> None:
     late = results.inputs()
-    late.scores.marks = {RunKey("demo", "original", "wz", "", "zcc-binary"): "†"}
+    classifier = {
+        "corpus": "demo", "protocol": "original", "training": "wz", "extractor": "zcc-binary",
+    }  # fmt: skip
+    late.facts.marks = {training_id(classifier): "†"}
     late.files = {"curves": results.curves}
     assert "ZCC binary†, AP" in json.dumps(zcc_curves.draw(late), ensure_ascii=False)
 
@@ -228,7 +232,7 @@ def test_documents_in_few_parts_and_in_many_share_their_positions() -> None:
         Score(run, str(part), "", "redundancy", value)
         for part, value in enumerate((0.1, 0.8, 0.3), 1)
     ]
-    (panel,) = lost_in_the_middle.draw(TableInputs(scores=ScoreIndex(scores)))["concat"]
+    (panel,) = lost_in_the_middle.draw(TableInputs(ResultFrames(score_frame(scores))))["concat"]
     mine = list(rows_of(panel))
     assert [(row["position"], row["value"]) for row in mine] == [
         (0.1667, 0.1),

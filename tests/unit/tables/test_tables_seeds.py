@@ -18,9 +18,7 @@ from tripleaudit.scoring.significance import holm, randomisation_test
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.grid import ONE_SEED, notes
-from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.loading import load_inputs
-from tripleaudit.tables.tidy import RunKey
+from tripleaudit.tables.inputs import TableInputs, load_inputs
 
 SEEDS = (1, 2, 3)
 QUALITY = {"casrel": 0.55, "prgc": 0.60, "onerel": 0.92}  # the first two are too close to call
@@ -123,7 +121,7 @@ def test_winner_over_several_seeds_follows_from_holm_corrected_tests(
         randomisation_test(*rivals) > 0.05
     )  # the other two, so that none of them could win without OneRel
     two = results.inputs()
-    two.scores.runs = [run for run in two.scores.runs if run.extractor != "onerel"]
+    two.frames.runs = two.runs[two.runs["extractor"] != "onerel"]
     assert not any(cell.bold for row in build_table("type-f1", two).rows for cell in row.cells[:1])
     without = build_table(
         "type-f1", load_inputs(scores=results.scores)
@@ -155,11 +153,11 @@ def test_baselines_stand_last_without_seeds_and_outside_the_contest(
 
 def test_drops_are_means_of_differences_by_seed(inputs: TableInputs, table: Callable) -> None:
     cell = table("end-to-end").cell("CasRel", "NZ→WZ", "WebNLG, trained NZ")
-    run = RunKey("webnlg", "original", "nz", "nz", "casrel")
-    nz, wz = (
-        inputs.scores.values(run._replace(testing=t), "all", "exact-string", "f1")
-        for t in ("nz", "wz")
+    scores = inputs.scores.query(
+        "protocol == 'original' and training == 'nz' and extractor == 'casrel' and noise == 'none' "
+        "and stratum == 'all' and matching == 'exact-string' and metric == 'f1'"
     )
-    falls = [100 * (nz[seed] - wz[seed]) for seed in ("1", "2", "3")]
+    f1 = scores.set_index(["testing", "seed"])["value"]
+    falls = [100 * (f1["nz", seed] - f1["wz", seed]) for seed in ("1", "2", "3")]
     assert cell.value == pytest.approx(statistics.fmean(falls))
     assert cell.sd == pytest.approx(statistics.stdev(falls))

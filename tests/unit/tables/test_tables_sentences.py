@@ -12,8 +12,8 @@ from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.protocols.variants import named_by_position
 from tripleaudit.tables.audits import write_study_audit
-from tripleaudit.tables.building import build_table, make_tables
-from tripleaudit.tables.loading import ResultFiles, load_inputs
+from tripleaudit.tables.building import ResultFiles, build_table, make_tables
+from tripleaudit.tables.inputs import load_inputs
 from tripleaudit.tables.render.data_forms import read_table
 
 

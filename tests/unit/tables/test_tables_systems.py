@@ -14,10 +14,10 @@ from tripleaudit.report.overview import matrix
 from tripleaudit.scoring.counts import SentenceCounts, load_counts, read_keys
 from tripleaudit.scoring.scores import Score, keys_of
 from tripleaudit.tables import panels
-from tripleaudit.tables.builders.efficiency import named
+from tripleaudit.tables.builders.efficiency import costs_by_run
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.plots import f1_cost
-from tripleaudit.tables.tidy import RunKey
+from tripleaudit.tables.study_facts import training_id
 
 RIGHT, WRONG = (1, 1, 1), (0, 1, 1)
 KEYS = {"study": "s", "corpus": "demo", "training": "nz", "testing": "nz", "noise": "none"}
@@ -163,8 +163,10 @@ def test_a_classifier_before_a_system_saves_what_it_holds_back(kept, tmp_path):
     # against itself, the same for each seed
     assert row["Change (points)"] == pytest.approx((100 + 200 / 3) / 2 - 200 / 3)
     kept("tables/two-step-of-a-system.md", told(table))
-    classifier = RunKey(KEYS["corpus"], "original", "wz", "", "zcc-binary")
-    inputs.scores.marks = {classifier: "†"}
+    classifier = {
+        "corpus": KEYS["corpus"], "protocol": "original", "training": "wz", "extractor": "zcc-binary",
+    }  # fmt: skip
+    inputs.facts.marks = {training_id(classifier): "†"}
     assert [cell.mark for cell in build_table("two-step", inputs).rows[0].cells] == ["†"] * 7
 
 
@@ -244,15 +246,12 @@ def test_what_is_known_memorised_is_lost_when_names_are_replaced(study, kept):
         "tables/contamination-of-rearranged-sets.md",
         told(build_table("contamination", study(runs, facts))),
     )
-    trained = {run for run in inputs.scores.runs if run.extractor == "heart"}
-    trained = {
-        run._replace(testing="", **more)
-        for run in trained
-        for more in ({}, {"protocol": "original"})
-    }
+    runs = inputs.runs[inputs.runs["extractor"] == "heart"].to_dict("records")
+    trained = {training_id(run) for run in runs}
+    trained |= {training_id({**run, "protocol": "original"}) for run in runs}
     for mark in "†§":
         inputs = study({**by_heart, **reads}, facts)
-        inputs.scores.marks = dict.fromkeys(trained, mark + "‡")
+        inputs.facts.marks = dict.fromkeys(trained, mark + "‡")
         cells = build_table("contamination", inputs).rows
         assert [cell.mark for row in cells for cell in row.cells if row.label == "heart"][2:] == [
             mark,
@@ -359,6 +358,6 @@ def test_what_trainings_in_two_settings_take_is_told_apart(study):
         }
 
     facts = [predicted("casrel", "wz"), predicted("casrel", "nz"), fact("mine")]
-    names = [name for name, *_ in named(study({}, facts))]
+    names = costs_by_run(study({}, facts))["name"].tolist()
     assert names == ["CasRel (trained NZ)", "CasRel (trained WZ)", "mine"]
-    assert [name for name, *_ in named(study({}, facts[1:2]))] == ["CasRel"]
+    assert costs_by_run(study({}, facts[1:2]))["name"].tolist() == ["CasRel"]

@@ -8,7 +8,7 @@ from tripleaudit.scoring.counts import SentenceCounts
 from tripleaudit.scoring.scores import Score, keys_of
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.render import to_markdown
-from tripleaudit.tables.system_notes import UNREAD
+from tripleaudit.tables.study_facts import UNREAD
 
 KEYS = {
     "study": "s",

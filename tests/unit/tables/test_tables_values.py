@@ -12,11 +12,13 @@ from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.scores import Score, keys_of
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.cells import Table
-from tripleaudit.tables.contrasts import BEYOND
-from tripleaudit.tables.inputs import ScoreIndex, TableInputs
+from tripleaudit.tables.comparisons import compare_cells
+from tripleaudit.tables.contrasts import BEYOND, contrasts
+from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.render import FORMS
+from tripleaudit.tables.result_frames import ResultFrames, score_frame
 from tripleaudit.tables.spec import TABLES
-from tripleaudit.tables.tidy import RunKey
+from tripleaudit.tables.study_facts import StudyFacts, training_id
 
 
 def score(
@@ -41,7 +43,7 @@ def score(
 
 
 def inputs_of(rows: Iterable[Score]) -> TableInputs:
-    return TableInputs(scores=ScoreIndex(rows))
+    return TableInputs(ResultFrames(score_frame(rows)))
 
 
 def test_tables_without_scores_have_all_forms():
@@ -69,14 +71,15 @@ def settings(marks: str = "") -> TableInputs:
         ("wz", "wz", "casrel"): 0.39,
     }
     values |= {("wz", "nz", "casrel"): 0.4, ("nz", "wz", "zcc-binary+casrel"): 0.72}
-    index = ScoreIndex(
+    inputs = inputs_of(
         score(value, width=0.02, training=training, testing=testing, extractor=extractor, seed="1")
         for (training, testing, extractor), value in values.items()
     )
-    index.marks = {
-        RunKey("c", "original", training, "", "casrel"): marks for training in ("nz", "wz")
+    keys = {"corpus": "c", "protocol": "original", "extractor": "casrel"}
+    inputs.facts.marks = {
+        training_id({**keys, "training": training}): marks for training in ("nz", "wz")
     }
-    return TableInputs(scores=index)
+    return inputs
 
 
 def test_drops_and_gains_carry_the_marks_of_their_trainings():
@@ -127,12 +130,13 @@ def test_the_strata_beyond_entirely_seen_triples_are_scored_together(tmp_path):
     made = Results(tmp_path)
     made.run("casrel", quality=0.9, sentences=80)  # 20 partially seen, 20 unseen
     inputs = made.inputs()
-    run = RunKey("webnlg", "original", "nz", "nz", "casrel")
-    pooled = inputs.scores.cell(run, "f1", stratum=BEYOND, matching="exact-string")
+    frame = contrasts(inputs.frames, "exact-string", names=["entirely seen to not entirely seen"])
+    (pooled,) = frame.to_dict("records")
     (counted,) = (load_counts(path) for path in made.counts if path.name.startswith("webnlg"))
     correct, found, gold = counted.counts["exact-string"][1::2].sum(axis=0)
-    assert (pooled.value, pooled.cases) == (pytest.approx(200 * correct / (found + gold)), 40)
-    assert pooled.low < pooled.value < pooled.high
+    assert pooled["stratum_second"] == BEYOND
+    assert (pooled["second"], pooled["cases"]) == (pytest.approx(2 * correct / (found + gold)), 40)
+    assert pooled["low"] < pooled["difference"] < pooled["high"]
 
 
 def timed(*trainings: tuple) -> Table:
@@ -147,7 +151,7 @@ def timed(*trainings: tuple) -> Table:
             "noise": noise,
         }
         facts.append({"keys": keys, "seconds_per_epoch": seconds, "device": "cpu"})
-    return build_table("training-time", TableInputs(runs=facts))
+    return build_table("training-time", TableInputs(ResultFrames(facts=StudyFacts(facts))))
 
 
 def test_the_minutes_of_an_epoch_are_those_of_the_cells_and_stand_in_the_row_of_their_corpus():
@@ -229,5 +233,6 @@ def test_a_bold_value_differs_from_every_other_one_of_its_column(inputs):
                     and other.of["matching"] == cell.of["matching"]
                 ):
                     assert (
-                        cell.of["metric"] != "f1" or inputs.scores.between(other.of, cell.of).shown
+                        cell.of["metric"] != "f1"
+                        or compare_cells(inputs.frames, other.of, cell.of).shown
                     )

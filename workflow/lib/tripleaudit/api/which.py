@@ -24,7 +24,7 @@ from tripleaudit.scoring.significance import MIN_CASES, holm
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.contrasts import FEW, NOT_SHOWN, NOTHING_FOUND, SHOWN, outcome_of
 from tripleaudit.tables.headlines import describe_disagreement
-from tripleaudit.tables.system_notes import UNREAD, UnreadAnswers, count_unread
+from tripleaudit.tables.study_facts import UNREAD, UnreadAnswers, count_unread
 
 log = logging.getLogger(__name__)
 SETTINGS = ("closed", "semi-open", "open")

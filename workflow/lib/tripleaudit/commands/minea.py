@@ -209,7 +209,7 @@ def _measure(args: argparse.Namespace, plan, documents, client, counter) -> None
     from tripleaudit.needles.score_rows import score_result
     from tripleaudit.scoring.scores import write_scores
     from tripleaudit.tables.building import build_table
-    from tripleaudit.tables.loading import load_inputs
+    from tripleaudit.tables.inputs import load_inputs
     from tripleaudit.tables.render import to_markdown, write_table
 
     generator = client if args.needle_source == "model" else None

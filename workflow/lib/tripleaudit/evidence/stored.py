@@ -24,11 +24,10 @@ from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.scoring.scores import read_scores
 from tripleaudit.scoring.units import UNITS
 from tripleaudit.tables.contrasts import COLUMNS, SYSTEMS, contrast_names, contrasts
-from tripleaudit.tables.frames import doubled_index
-from tripleaudit.tables.inputs import ScoreIndex
-from tripleaudit.tables.loading import ended, load_inputs
-from tripleaudit.tables.system_notes import UNKNOWN
-from tripleaudit.tables.tidy import run_of
+from tripleaudit.tables.frames import doubled_frames
+from tripleaudit.tables.inputs import load_inputs
+from tripleaudit.tables.result_frames import ResultFrames
+from tripleaudit.tables.study_facts import TRAINING_KEYS, UNKNOWN, StudyFacts, ended
 
 STORED: Final = PROJECT / "resources" / "results"
 CONTRASTS: Final = "contrasts.csv"
@@ -123,38 +122,38 @@ def study_evidence(folder: Path) -> Evidence:
     ]
     scores = [path for path in (folder / "scores.csv",) if path.is_file()]
     inputs = load_inputs(scores=scores, counts=counts, runs=facts)
-    rows = list(_contrast_rows(inputs.scores, doubled)) if counts else []
+    rows = list(_contrast_rows(inputs.frames, doubled)) if counts else []
     measures = [
         *_triple_types(sorted((folder / "audits").rglob("*.json"))),
         *_gre_values(folder / "gre" / "scores.csv"),
-        *_training_minutes(inputs.runs),
+        *_training_minutes(inputs.facts),
     ]
     return Evidence(folder.resolve().name, rows, measures)
 
 
-def _contrast_rows(scores: ScoreIndex, doubled: Sequence[Path]) -> Iterator[StoredRow]:
+def _contrast_rows(frames: ResultFrames, doubled: Sequence[Path]) -> Iterator[StoredRow]:
     """Yield the contrasts of trained and published systems, for each unit of resampling."""
-    doubles = doubled_index(scores, doubled) if doubled else None
+    doubles = doubled_frames(frames, doubled) if doubled else None
     names = contrast_names() - {SYSTEMS}
     for unit in UNITS:
-        for index in (scores, doubles):
-            if index is not None:
-                _resample(index, unit)
-        frame = contrasts(scores, PRIMARY, doubles, names)
+        for results in (frames, doubles):
+            if results is not None:
+                _resample(results, unit)
+        frame = contrasts(frames, PRIMARY, doubles, names)
         for row in frame.to_dict("records"):
             if {row["extractor_first"], row["extractor_second"]} & BASELINES.keys():
                 continue
-            yield {**row, **_training_facts(scores, row)}
+            yield {**row, **_training_facts(frames.facts, row)}
 
 
-def _resample(scores: ScoreIndex, unit: str) -> None:
+def _resample(frames: ResultFrames, unit: str) -> None:
     """Set the unit of resampling of all counts."""
-    for by_seed in scores.counts.values():
+    for by_seed in frames.counts.values():
         for counts in by_seed.values():
             counts.unit = unit
 
 
-def _training_facts(scores: ScoreIndex, row: Mapping[str, Any]) -> dict[str, str]:
+def _training_facts(facts: StudyFacts, row: Mapping[str, Any]) -> dict[str, str]:
     """Return the encoder behind both sides of a contrast, and how their trainings ended."""
     encoders: dict[str, None] = {}
     endings: dict[str, None] = {}
@@ -162,11 +161,10 @@ def _training_facts(scores: ScoreIndex, row: Mapping[str, Any]) -> dict[str, str
         keys = {
             name.removesuffix(f"_{side}"): row[name] for name in row if name.endswith(f"_{side}")
         }
-        for fact in scores.trainings_behind({**keys, "corpus": row["corpus"]}):
+        for fact in facts.trainings_behind({**keys, "corpus": row["corpus"]}):
             encoder = fact.get("encoder")
-            encoders[f"{encoder['name']}, {encoder['layers']} layers" if encoder else UNKNOWN] = (
-                None
-            )
+            name = f"{encoder['name']}, {encoder['layers']} layers" if encoder else UNKNOWN
+            encoders[name] = None
             endings[ended([fact]) or UNKNOWN] = None
     return {
         "encoder": "; ".join(encoders) or UNKNOWN,
@@ -209,19 +207,18 @@ def _gre_values(path: Path) -> Iterator[StoredRow]:
             }
 
 
-def _training_minutes(facts: Iterable[Mapping[str, Any]]) -> Iterator[StoredRow]:
+def _training_minutes(facts: StudyFacts) -> Iterator[StoredRow]:
     """Yield the mean minutes of the trainings that differ in their seed alone."""
-    seconds: dict[Any, list[float]] = {}
-    for fact in facts:
-        if fact.get("seconds") and "convergence" in fact:
-            run = run_of(fact.get("keys", {}))._replace(testing="")
-            seconds.setdefault(run, []).append(fact["seconds"])
-    for run, values in seconds.items():
+    for training, seeds in facts.trainings.items():
+        values = [fact["seconds"] for fact in seeds if fact.get("seconds")]
+        if not values:
+            continue
+        keys = dict(zip(TRAINING_KEYS, training, strict=True))
         yield {
-            "corpus": run.corpus,
-            "protocol": run.protocol,
-            "system": run.extractor,
-            "training": run.training,
+            "corpus": keys["corpus"],
+            "protocol": keys["protocol"],
+            "system": keys["extractor"],
+            "training": keys["training"],
             "measure": "minutes",
             "value": fmean(values) / 60,
             "seeds": len(values),

@@ -11,9 +11,7 @@ from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.recorded import Pair, scored_sentences
 from tripleaudit.scoring.rows import count_run
 from tripleaudit.scoring.sides import holds_gold, load_pair
-from tripleaudit.tables.inputs import UNEQUAL
-from tripleaudit.tables.loading import load_inputs
-from tripleaudit.tables.tidy import run_of
+from tripleaudit.tables.study_facts import UNEQUAL, read_facts
 
 Source = str | Path | Given
 PARTS = (
@@ -106,12 +104,12 @@ def runs_of_study(folder: Path) -> list[ScoredRun]:
                 study, below = above, Path(*inside.parts[1:])
                 break
     found = []
-    facts = study / "trainings.json"
-    trainings = load_inputs(runs=[facts] if facts.is_file() else []).scores
+    trainings = study / "trainings.json"
+    facts = read_facts([trainings] if trainings.is_file() else [])
     for path in sorted((study / "counts" / below).rglob("*.csv")):
         counts = load_counts(path)
         if counts.ids:  # else a system that answered nothing, and has no row
-            mark = trainings.mark(run_of(counts.keys)).replace(UNEQUAL, "")  # of pairs of trainings
+            mark = facts.training_mark(counts.keys).replace(UNEQUAL, "")  # of pairs of trainings
             found.append(ScoredRun(str(path), counts, study, mark=mark))
     if not found:
         raise UserError(

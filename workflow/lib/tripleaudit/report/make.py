@@ -23,7 +23,7 @@ from tripleaudit.tables.headlines import Headlines, make_headlines
 from tripleaudit.tables.labels import SETTINGS_NOTE
 from tripleaudit.tables.render.data_forms import read_table
 from tripleaudit.tables.render.markup import templates
-from tripleaudit.tables.system_notes import UNREAD
+from tripleaudit.tables.study_facts import UNREAD
 
 log = logging.getLogger(__name__)
 WORDS = {"+EN": NOISE_NOTE, "NZ": SETTINGS_NOTE, "WZ": SETTINGS_NOTE}  # of the first screen

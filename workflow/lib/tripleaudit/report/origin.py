@@ -9,7 +9,7 @@ from tripleaudit.core.provenance import git_state
 from tripleaudit.core.version import __version__
 from tripleaudit.report.study_files import StudyFacts
 from tripleaudit.tables.labels import SETTINGS_NOTE
-from tripleaudit.tables.system_notes import describe_encoder
+from tripleaudit.tables.study_facts import describe_encoder
 
 
 class Origin(NamedTuple):

@@ -10,7 +10,7 @@ has the id of the first sentence of each sentence's group.
 
 import csv
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 from pathlib import Path
@@ -77,6 +77,10 @@ class SentenceCounts:
         units = self.groups if self.unit == SHARED_TRIPLE and self.groups else self.originals
         return list(compress(units, in_stratum(self.strata, stratum)))
 
+    def ids_of(self, stratum: str = "all") -> list[str]:
+        """Return the ids of the sentences of a stratum."""
+        return list(compress(self.ids, in_stratum(self.strata, stratum)))
+
     def by_unit(self, matching: str, stratum: str = "all") -> np.ndarray:
         """Return the counts ``[units of the stratum, 3]`` under one matching rule."""
         return sum_by_unit(self.of(matching, stratum), self.units(stratum))
@@ -108,6 +112,34 @@ class SentenceCounts:
             writer = csv.writer(stream, lineterminator="\n")
             writer.writerow(columns)
             writer.writerows(zip(*columns.values(), strict=True))
+
+
+def stack_counts(
+    by_seed: Mapping[str, SentenceCounts],
+    matching: str,
+    stratum: str = "all",
+    seeds: Iterable[str] | None = None,
+) -> np.ndarray | None:
+    """Return the counts ``[sentences, seeds, 3]`` of one run; None if they are incomplete.
+
+    Args:
+        by_seed: counts by seed; those of a run without training have an empty seed.
+        matching: rule by which a triple is correct.
+        stratum: of the sentences.
+        seeds: to stack; by default all.
+    """
+    wanted = by_seed if seeds is None else seeds
+    runs = [by_seed.get(seed, by_seed.get("")) for seed in sorted(wanted, key=_seed_order)]
+    complete = [run for run in runs if run is not None and matching in run.counts]
+    if not complete or len(complete) < len(runs):
+        return None
+    if any(run.ids != complete[0].ids for run in complete):
+        return None
+    return np.stack([run.of(matching, stratum) for run in complete], axis=1)
+
+
+def _seed_order(seed: str) -> tuple[int, str]:
+    return int(seed) if seed.isdecimal() else 0, seed
 
 
 def load_counts(path: str | Path) -> SentenceCounts:

@@ -14,9 +14,14 @@ from tripleaudit.core.files import atomic_write, open_text, read_json, sha256, w
 from tripleaudit.core.version import __version__
 
 KEYS: Final = ("study", "corpus", "protocol", "training", "testing", "extractor", "noise", "seed")
+RUN_KEYS: Final = tuple(key for key in KEYS if key not in ("study", "seed"))
+"""Keys of a run: what was scored, without the seed."""
 COLUMNS: Final = (*KEYS, "stratum", "matching", "metric", "value", "low", "high")
 CLASSIFICATION: Final = "classification"
 """The ``matching`` of rows about a zero-cardinality classifier, whose units are sentences."""
+
+Run = dict[str, str]
+"""The keys of a run, :data:`RUN_KEYS`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,23 @@ def keys_of(values: Mapping[str, Any]) -> tuple[str, ...]:
         if name not in KEYS:
             raise UserError(f"key {name!r} of a run is unknown; expected one of {', '.join(KEYS)}")
     return tuple("" if values.get(name) is None else str(values[name]) for name in KEYS)
+
+
+def run_keys(keys: Mapping[str, Any] | None = None, **changed: str) -> Run:
+    """Return the keys of a run; missing ones are empty, and the noise is ``none``.
+
+    Args:
+        keys: of a row of a frame, of counts or of a cell.
+        changed: keys with other values, such as ``testing="wz"``.
+    """
+    values = {**(keys or {}), **changed}
+    run = {name: str(values.get(name) or "") for name in RUN_KEYS}
+    return {**run, "noise": run["noise"] or "none"}
+
+
+def run_id(keys: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the values of :func:`run_keys`, a key for dictionaries."""
+    return tuple(run_keys(keys).values())
 
 
 def two_step_name(classifier: str, extractor: str) -> str:

@@ -15,19 +15,26 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import Interval
 from tripleaudit.scoring.difference import Difference
-from tripleaudit.scoring.scores import CLASSIFICATION, split_two_step
+from tripleaudit.scoring.scores import CLASSIFICATION, RUN_KEYS, Run, run_keys, split_two_step
 from tripleaudit.scoring.significance import MIN_CASES, holm, is_significant
 from tripleaudit.tables.cells import subject
+from tripleaudit.tables.comparisons import compare_cells, model_behind
 from tripleaudit.tables.grid import LAST_WORDS_ONLY, PARTIAL
-from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED, ScoreIndex, model_behind
-from tripleaudit.tables.system_notes import UNREAD
-from tripleaudit.tables.tidy import RunKey
+from tripleaudit.tables.result_frames import ResultFrames
+from tripleaudit.tables.study_facts import (
+    TRAINING_KEYS,
+    UNEQUAL,
+    UNFINISHED,
+    UNREAD,
+    UNSETTLED,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -182,14 +189,14 @@ def contrast_names() -> set[str]:
 class Side:
     """One side of a contrast: a run and the stratum that it is scored on."""
 
-    run: RunKey
+    run: Run
     stratum: str
 
-    @property
+    @cached_property
     def keys(self) -> dict[str, str]:
         """Return the run's keys, its system without classifier, the classifier and the stratum."""
-        gate, system = split_two_step(self.run.extractor)
-        return {**self.run._asdict(), "system": system, "gate": gate, "stratum": self.stratum}
+        gate, system = split_two_step(self.run["extractor"])
+        return {**self.run, "system": system, "gate": gate, "stratum": self.stratum}
 
     def meets(self, conditions: Mapping[str, str]) -> bool:
         """Return whether the side has all given keys; ``*`` stands for any name."""
@@ -201,15 +208,15 @@ class Side:
 
 
 def contrasts(
-    scores: ScoreIndex,
+    frames: ResultFrames,
     matching: str,
-    doubled: ScoreIndex | None = None,
+    doubled: ResultFrames | None = None,
     names: Collection[str] | None = None,
 ) -> pd.DataFrame:
     """Return the contrasts of a study.
 
     Args:
-        scores: with the per-sentence counts.
+        frames: with the per-sentence counts.
         matching: rule by which triples are correct.
         doubled: counts of the trainings of twice the epochs, if there are any.
         names: of the contrasts to compute; None for all.
@@ -221,26 +228,27 @@ def contrasts(
     import pandas as pd
 
     rows = []
-    for name, first, second in pairs(scores, matching):
+    for name, first, second in pairs(frames, matching):
         if names is not None and name not in names:
             continue
-        sides = [subject(side.run._asdict(), side.stratum, matching) for side in (first, second)]
-        difference = scores.between(*sides)
+        cells = [subject(side.run, side.stratum, matching) for side in (first, second)]
+        difference = compare_cells(frames, *cells)
         if difference is None:
             continue
+        after_doubling = None if doubled is None else compare_cells(doubled, *cells)
         rows.append(
             {
                 "contrast": name,
-                "corpus": first.run.corpus,
+                "corpus": first.run["corpus"],
                 **_side_columns(first, "first"),
                 **_side_columns(second, "second"),
                 "matching": matching,
                 **_numbers(difference),
-                "unit": scores.unit(first.run),
-                "mark": _mark(scores, first.run, second.run),
-                "mark_first": scores.mark(first.run),
-                "mark_second": scores.mark(second.run),
-                **_numbers_doubled(None if doubled is None else doubled.between(*sides)),
+                "unit": frames.unit(first.run),
+                "mark": _mark(frames, first.run, second.run),
+                "mark_first": frames.mark(first.run),
+                "mark_second": frames.mark(second.run),
+                **_numbers_doubled(after_doubling),
             }
         )
     frame = pd.DataFrame(
@@ -251,9 +259,9 @@ def contrasts(
     return frame[list(COLUMNS)]
 
 
-def pairs(scores: ScoreIndex, matching: str) -> Iterator[tuple[str, Side, Side]]:
+def pairs(frames: ResultFrames, matching: str) -> Iterator[tuple[str, Side, Side]]:
     """Yield the name of each contrast with its two sides."""
-    sides = list(_sides(scores, matching))
+    sides = list(_sides(frames, matching))
     for contrast in CONTRASTS:
         firsts = [side for side in sides if side.meets({**contrast.held, **contrast.first})]
         seconds = [side for side in sides if side.meets({**contrast.held, **contrast.second})]
@@ -267,37 +275,42 @@ def pairs(scores: ScoreIndex, matching: str) -> Iterator[tuple[str, Side, Side]]
                     if key not in changing
                 ):
                     yield contrast.name, first, second
-    yield from _noised_systems(scores, sides)
+    yield from _noised_systems(frames, sides)
     whole = [
         side
         for side in sides
-        if side.stratum == "all" and side.run.noise == "none" and not side.keys["gate"]
+        if side.stratum == "all" and side.run["noise"] == "none" and not side.keys["gate"]
     ]
-    excluded = set(scores.partial)
+    excluded = set(frames.facts.partial)
     if matching != PARTIAL:
         excluded.add(LAST_WORDS_ONLY)
     test_sets: dict[tuple[str, ...], list[Side]] = {}
     for side in whole:
-        if side.run.extractor not in excluded:
-            test_sets.setdefault(side.run[:4], []).append(side)
+        if side.run["extractor"] not in excluded:
+            test_set = tuple(side.run[key] for key in RUN_KEYS[:4])
+            test_sets.setdefault(test_set, []).append(side)
     for competing in test_sets.values():
         for first, second in combinations(competing, 2):
             yield SYSTEMS, first, second
 
 
-def _noised_systems(scores: ScoreIndex, sides: Sequence[Side]) -> Iterator[tuple[str, Side, Side]]:
+def _noised_systems(
+    frames: ResultFrames, sides: Sequence[Side]
+) -> Iterator[tuple[str, Side, Side]]:
     """Yield contrasts of stored trainings that differ in Entity Noising alone.
 
     Systems with stored predictions have names of their own; the facts of their trainings say which
     extractor and encoder they are, and whether they were trained with noise.
     """
     by_training: dict[tuple[object, ...], dict[bool, str]] = {}
-    for run, facts in scores.trainings.items():
+    for training, facts in frames.facts.trainings.items():
+        keys = dict(zip(TRAINING_KEYS, training, strict=True))
         fact = facts[0]
         encoder = (fact.get("encoder") or {}).get("name")
-        key = (run.corpus, run.protocol, run.training, fact.get("extractor"), encoder)
-        if run.noise == "none":
-            by_training.setdefault(key, {})[bool(fact.get("noise_probability"))] = run.extractor
+        data = (keys["corpus"], keys["protocol"], keys["training"])
+        if keys["noise"] == "none":
+            by_noise = by_training.setdefault((*data, fact.get("extractor"), encoder), {})
+            by_noise[bool(fact.get("noise_probability"))] = keys["extractor"]
     # one pair of names may stand behind trainings of several protocols
     pairs_of_names = dict.fromkeys(
         (str(corpus), names[False], names[True])
@@ -320,15 +333,14 @@ def _noised_systems(scores: ScoreIndex, sides: Sequence[Side]) -> Iterator[tuple
                     yield contrast.name, first, second
 
 
-def _sides(scores: ScoreIndex, matching: str) -> Iterator[Side]:
+def _sides(frames: ResultFrames, matching: str) -> Iterator[Side]:
     """Yield what has an F1 of extraction, and the strata without entirely seen triples together."""
-    for run in scores.runs:
+    for run_id, measured in frames.measured.items():
+        run = run_keys(dict(zip(RUN_KEYS, run_id, strict=True)))
         strata = [
-            stratum
-            for stratum, rule, metric in scores.measured(run)
-            if (rule, metric) == (matching, "f1")
+            stratum for stratum, rule, metric in measured if (rule, metric) == (matching, "f1")
         ]
-        if run.protocol.startswith("gre-") or matching == CLASSIFICATION:
+        if run["protocol"].startswith("gre-") or matching == CLASSIFICATION:
             continue
         yield from (Side(run, stratum) for stratum in strata)
         if {"partially_seen", "unseen"} & set(strata):
@@ -364,8 +376,8 @@ def _numbers_doubled(difference: Difference | None) -> dict[str, float | None]:
     }
 
 
-def _mark(scores: ScoreIndex, first: RunKey, second: RunKey) -> str:
-    marks = dict.fromkeys(scores.mark(first) + scores.mark(second))
+def _mark(frames: ResultFrames, first: Run, second: Run) -> str:
+    marks = dict.fromkeys(frames.mark(first) + frames.mark(second))
     if model_behind(first) == model_behind(second):  # one training has one budget
         marks.pop(UNEQUAL, None)
     return "".join(marks)

@@ -12,9 +12,8 @@ from tripleaudit.core.files import atomic_write
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.tables.contrasts import COLUMNS as CONTRAST_COLUMNS
 from tripleaudit.tables.contrasts import contrasts
-from tripleaudit.tables.inputs import ScoreIndex
-from tripleaudit.tables.loading import load_inputs
-from tripleaudit.tables.tidy import cell_frame, count_frame, score_frame
+from tripleaudit.tables.inputs import load_inputs
+from tripleaudit.tables.result_frames import ResultFrames, count_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,13 +97,13 @@ def write_frames(
         doubled: per-sentence counts of trainings of twice the epochs.
         runs: facts of trainings and systems.
     """
-    inputs = load_inputs(scores=scores, counts=counts, runs=runs)
-    doubles = doubled_index(inputs.scores, doubled) if doubled else None
+    results = load_inputs(scores=scores, counts=counts, runs=runs).frames
+    doubles = doubled_frames(results, doubled) if doubled else None
     frames = {
-        "scores": score_frame(inputs.scores),
+        "scores": results.scores,
         "counts": count_frame(counts),
-        "cells": cell_frame(inputs.scores),
-        "contrasts": contrasts(inputs.scores, PRIMARY, doubles),
+        "cells": results.select_cells(),
+        "contrasts": contrasts(results, PRIMARY, doubles),
     }
     for name, frame in frames.items():
         with atomic_write(Path(out) / f"{name}.parquet", "wb") as stream:
@@ -130,10 +129,10 @@ def read_contrasts(path: str | Path) -> list[dict[str, Any]]:
         ) from error
 
 
-def doubled_index(scores: ScoreIndex, files: Sequence[str | Path]) -> ScoreIndex:
+def doubled_frames(frames: ResultFrames, files: Sequence[str | Path]) -> ResultFrames:
     """Return the counts of the trainings of twice the epochs, and of untrained systems."""
-    doubles = ScoreIndex((), files)
-    for run, by_seed in scores.counts.items():
+    doubles = ResultFrames(count_files=files)
+    for run, by_seed in frames.counts.items():
         if set(by_seed) == {""}:
             doubles.counts[run] = by_seed
     return doubles

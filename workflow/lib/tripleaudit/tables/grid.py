@@ -9,18 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import FEWEST, MIN_UNITS
+from tripleaudit.scoring.counts import stack_counts
+from tripleaudit.scoring.difference import significant_winner
+from tripleaudit.scoring.scores import RUN_KEYS, Run, run_id, run_keys
 from tripleaudit.scoring.spec import MATCHINGS
 from tripleaudit.tables import labels, parts
-from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Table, of_frame, subject
-from tripleaudit.tables.inputs import SHARES, UNEQUAL, UNFINISHED, UNSETTLED, TableInputs
+from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Table, of_frame
+from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.parts import part_frame
-from tripleaudit.tables.system_notes import UNREAD
-from tripleaudit.tables.tidy import CELL_KEYS, RUN_KEYS, RunKey, cells_at, run_of
+from tripleaudit.tables.result_frames import CELL_KEYS, SHARES, Keys, ResultFrames
+from tripleaudit.tables.study_facts import UNEQUAL, UNFINISHED, UNREAD, UNSETTLED
 from tripleaudit.training.convergence import MARGIN, RISE
 
 if TYPE_CHECKING:
@@ -52,9 +54,8 @@ PRF = {"precision": "Prec.", "recall": "Rec.", "f1": "F1"}
 ROW_LABELS: Final = ("row_group", "row")
 COLUMN_LABELS: Final = ("column_group", "column")
 
-Keys = Mapping[str, Any]
-"""The labels of a cell, its keys (:data:`~tripleaudit.tables.tidy.CELL_KEYS`) and its numbers."""
 Reported = Callable[[Keys], str | None]
+"""Look-up of what a paper prints for the keys of a cell."""
 
 
 def score_frame(
@@ -86,7 +87,7 @@ def score_frame(
     import pandas as pd
 
     pairs = pair_keys(rows, columns)
-    numbers = cells_at(study.scores, pairs[list(CELL_KEYS)])
+    numbers = study.frames.cells_at(pairs)
     pairs = pd.concat([pairs, numbers], axis=1)
     winners = winning_cells(study, pairs) if mark_winners else set()
     cells = []
@@ -104,6 +105,16 @@ def score_frame(
         columns=labelled(columns, COLUMN_LABELS),
         dtype=object,
     )
+
+
+def score_cells(
+    study: TableInputs, keys: pd.DataFrame, unit: Mapping[str, Any] = PERCENT
+) -> list[Cell]:
+    """Return the cells of a frame with :data:`~tripleaudit.tables.result_frames.CELL_KEYS`."""
+    import pandas as pd
+
+    rows = pd.concat([keys[list(CELL_KEYS)], study.frames.cells_at(keys)], axis=1)
+    return [make_cell(row, **unit) for row in rows.to_dict("records")]
 
 
 def labelled(
@@ -127,7 +138,7 @@ def pair_keys(rows: pd.DataFrame, columns: pd.DataFrame) -> pd.DataFrame:
 
 
 def make_cell(keys: Keys, scale: float, digits: int) -> Cell:
-    """Return the numbers of a row of :func:`~tripleaudit.tables.tidy.cells_at` as a cell."""
+    """Return the numbers of a row of :meth:`ResultFrames.cells_at` as a cell."""
     if keys["mean"] != keys["mean"]:
         return Cell(digits=digits)
 
@@ -144,17 +155,14 @@ def make_cell(keys: Keys, scale: float, digits: int) -> Cell:
         seeds=int(keys["seeds"]),
         cases=None if keys["cases"] != keys["cases"] else int(keys["cases"]),
         mark=keys["mark"],
-        of=subject(
-            run_of(keys)._asdict(), *(keys[name] for name in ("stratum", "matching", "metric"))
-        ),
+        of={name: keys[name] for name in CELL_KEYS},
         full=scale if has_maximum else None,
     )
 
 
 def keys_in_paper(study: TableInputs, keys: Keys) -> Keys:
     """Return keys with the extractor and the noise setting of the papers for a training."""
-    run = study.scores.as_in_paper(run_of(keys))
-    return {**keys, "extractor": run.extractor, "noise": run.noise}
+    return {**keys, **study.facts.keys_in_paper(keys)}
 
 
 def winning_cells(study: TableInputs, pairs: pd.DataFrame) -> set[int]:
@@ -166,21 +174,51 @@ def winning_cells(study: TableInputs, pairs: pd.DataFrame) -> set[int]:
     if pairs.empty:
         return set()
     unread = pairs["mark"].str.contains(UNREAD).groupby(pairs["row_number"]).transform("any")
-    excluded = pairs["extractor"].isin([*BASELINES, *study.scores.partial]) | unread
+    excluded = pairs["extractor"].isin([*BASELINES, *study.facts.partial]) | unread
     contest = pairs["row_group"]
     if "contest" in pairs:
         contest = pairs["contest"].where(pairs["contest"] != "", contest)
     columns = pairs.groupby("row_number").cumcount()
     winners = set()
     for _, members in pairs[~excluded].groupby([contest, columns], sort=False):
-        runs = {run_of(keys): position for position, keys in members.iterrows()}
-        first = members.iloc[0]
-        best = study.scores.winner(
-            list(runs), first["metric"], stratum=first["stratum"], matching=first["matching"]
-        )
+        best = winning_row(study.frames, members)
         if best is not None:
-            winners.add(runs[best])
+            winners.add(best)
     return winners
+
+
+def winning_row(frames: ResultFrames, contest: pd.DataFrame) -> int | None:
+    """Return the row that beats all others significantly, None without one.
+
+    Runs of different seeds have no winner: a mean over other seeds than the test's would be marked.
+    Nor have runs of which a training was still rising, or may have been: their order may change
+    with more training.
+
+    Args:
+        frames: of the study.
+        contest: rows of cells with one stratum, matching rule and metric.
+    """
+    measured = contest[contest["mean"].notna()]
+    marks = "".join(measured["mark"])
+    if len(measured) < 2 or UNFINISHED in marks or UNSETTLED in marks:
+        return None
+    runs = measured.to_dict("records")
+    first = runs[0]
+    matching, stratum = first["matching"], first["stratum"]
+    counts = [frames.counts.get(run_id(run), {}) for run in runs]
+    # what is not trained has an empty seed, which fits every seed
+    trained_seeds = {frozenset(by_seed) for by_seed in counts if set(by_seed) != {""}}
+    seeds, *others = trained_seeds or {frozenset(by_seed) for by_seed in counts}
+    sentences = {tuple(frames.sentence_ids(run)) for run in runs}
+    if others or not seeds or len(sentences) > 1:
+        return None
+    units = frames.units(first, stratum)
+    stacked = [stack_counts(by_seed, matching, stratum, seeds) for by_seed in counts]
+    complete = [system for system in stacked if system is not None]
+    if len(complete) < len(runs):
+        return None
+    best = significant_winner(complete, metric=first["metric"], shared=True, units=units)
+    return None if best is None else measured.index[best]
 
 
 def score_table(
@@ -207,40 +245,42 @@ def extractor_rows(
 
     A corpus without any of the protocols is left out; the rows' runs are on the protocol ``base``.
     """
+    import pandas as pd
+
     protocols = list(protocols)
-    measured = [
-        run
-        for run in study.scores.runs
-        if extracts(run.extractor) and run.extractor != LAST_WORDS_ONLY
+    shown_protocols = ["original", *protocols]
+    runs = study.runs
+    runs = runs[runs["extractor"].map(extracts) & (runs["extractor"] != LAST_WORDS_ONLY)]
+    covered = labels.corpora(runs.loc[runs["protocol"].isin(protocols), "corpus"])
+    failed = [
+        (fact["keys"]["corpus"], fact["system"], "none")
+        for fact in study.facts.systems
+        if fact["failed"] and fact["keys"]["protocol"] in shown_protocols
     ]
-    covered = labels.corpora(run.corpus for run in measured if run.protocol in protocols)
-    shown_protocols = ("original", *protocols)
-    systems = {
-        (run.corpus, run.extractor, run.noise)
-        for run in measured
-        if run.protocol in shown_protocols
+    names = ["corpus", "extractor", "noise"]
+    measured = runs.loc[runs["protocol"].isin(shown_protocols), names]
+    systems = pd.concat([measured, pd.DataFrame(failed, columns=names)]).drop_duplicates()
+    systems = systems[systems["corpus"].isin(covered)]
+    orders = {
+        "corpus": covered,
+        "extractor": labels.ordered(systems["extractor"], labels.rte_order()),
+        "noise": labels.ordered(systems["noise"], ("none", "noising")),
     }
-    for fact in study.systems:
-        if fact["failed"] and fact["keys"]["protocol"] in shown_protocols:
-            systems.add((fact["keys"]["corpus"], fact["system"], "none"))
-    systems = {system for system in systems if system[0] in covered}
-    extractors = labels.ordered((name for _, name, _ in systems), labels.rte_order())
-    noises = labels.ordered((noise for *_, noise in systems), ("none", "noising"))
+    systems = systems.sort_values(names, key=lambda column: column.map(orders[column.name].index))
     rows = []
-    for corpus, extractor, noise in product(covered, extractors, noises):
-        if (corpus, extractor, noise) in systems:
-            run = RunKey(corpus, base, "nz", "nz", extractor, noise)
-            label = labels.extractor(extractor, noise)
-            rows.append(make_row(label, run, study.matching, labels.corpus(corpus)))
+    for keys in systems.to_dict("records"):
+        run = run_keys(keys, protocol=base, training="nz", testing="nz")
+        label = labels.extractor(run["extractor"], run["noise"])
+        rows.append(make_row(label, run, study.matching, labels.corpus(run["corpus"])))
     return row_frame(rows)
 
 
 def make_row(
-    label: str, run: RunKey, matching: str, group: str = "", contest: str = ""
+    label: str, run: Run, matching: str, group: str = "", contest: str = ""
 ) -> dict[str, str]:
     """Return a row of a row frame; rows compete within their contest, or else their group."""
     labels_of_row = {"row_group": group, "row": label, "contest": contest}
-    return {**labels_of_row, **run._asdict(), "matching": matching}
+    return {**labels_of_row, **run, "matching": matching}
 
 
 def row_frame(rows: Iterable[Mapping[str, str]]) -> pd.DataFrame:
@@ -264,14 +304,13 @@ def extracts(name: str) -> bool:
     return is_extractor(name) or (name in BASELINES and not BASELINES[name].classifier)
 
 
-def row_notes(inputs: TableInputs, runs: Iterable[RunKey], *protocols: str) -> list[str]:
+def row_notes(inputs: TableInputs, runs: pd.DataFrame, *protocols: str) -> list[str]:
     """Return the notes on baselines, untrained systems and failed systems among the runs.
 
     A system that failed on the test sets of the protocols may have no row.
     """
-    runs = list(runs)
-    names = dict.fromkeys(run.extractor for run in runs)
-    corpora = {run.corpus for run in runs}
+    names = dict.fromkeys(runs["extractor"])
+    corpora = set(runs["corpus"])
     found = [BASELINES[name].note for name in names if name in BASELINES]
     if found:
         found.append("Baselines are not compared with the other rows.")
@@ -282,15 +321,15 @@ def row_notes(inputs: TableInputs, runs: Iterable[RunKey], *protocols: str) -> l
 
     facts = [
         fact
-        for fact in inputs.systems
+        for fact in inputs.facts.systems
         if concerns_rows(fact) and fact["keys"]["protocol"] in protocols
     ]
     shown = dict.fromkeys(fact["system"] for fact in facts if not fact["failed"])
     if shown:
         strata = "; seen and unseen are counted by its training set"
-        counted = strata if inputs.scores.has_strata else ""
+        counted = strata if inputs.frames.has_strata else ""
         found.append(f"Not trained by this study: {', '.join(shown)}{counted}.")
-    trained = {fact["keys"]["extractor"] for fact in inputs.runs if "convergence" in fact}
+    trained = {fact["keys"]["extractor"] for fact in inputs.facts.rows if "convergence" in fact}
     if not trained.isdisjoint(shown):
         found.append(
             "Stored outputs of one training: another training of the same system may differ by more."
@@ -386,11 +425,6 @@ def notes(cells: Iterable[Cell], matching: str | None) -> list[str]:
     return found
 
 
-def runs_of_rows(rows: pd.DataFrame) -> list[RunKey]:
-    """Return the runs of a row frame."""
-    return [run_of(keys) for keys in rows.to_dict("records")]
-
-
 def score_columns(
     group: str = "", *, with_strata: bool = False, only_f1: bool = False, **keys: str
 ) -> pd.DataFrame:
@@ -438,10 +472,10 @@ def strata_table(
     more = [] if is_augmented else [STRATA_NOTE]
     if (rows["noise"] == "noising").any():
         more.append(NOISE_NOTE)
-    if not is_augmented and not study.scores.has_strata:
+    if not is_augmented and not study.frames.has_strata:
         columns = columns[columns["stratum"] == "all"]
         more = [NO_TRAINING_SET]
-    more += row_notes(study, runs_of_rows(rows), "original", only)
+    more += row_notes(study, rows, "original", only)
     frame = score_frame(study, rows, columns, heads=("Method", "Corpus"), reported=printed)
     if study.options.get("by"):
         frame = pd.concat([frame, part_frame(study, rows, only, frame.index)], axis=1)

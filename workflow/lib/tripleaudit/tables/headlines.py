@@ -24,8 +24,7 @@ from tripleaudit.tables.contrasts import (
     SYSTEMS,
     UNREADABLE,
 )
-from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED
-from tripleaudit.tables.system_notes import UNREAD
+from tripleaudit.tables.study_facts import UNEQUAL, UNFINISHED, UNREAD, UNSETTLED
 
 Row = Mapping[str, Any]
 """A row of the frame of contrasts (:data:`tripleaudit.tables.contrasts.COLUMNS`)."""

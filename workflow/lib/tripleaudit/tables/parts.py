@@ -18,9 +18,9 @@ from tripleaudit.scoring.metrics import micro
 from tripleaudit.scoring.overlap import OVERLAPS
 from tripleaudit.scoring.parts import CARDINALITIES, Part
 from tripleaudit.scoring.recorded import inputs_of, scored_sentences, settings_of, study_of
+from tripleaudit.scoring.scores import Run, run_id, run_keys
 from tripleaudit.scoring.units import sum_by_unit
 from tripleaudit.tables.cells import Cell, subject
-from tripleaudit.tables.tidy import RunKey, run_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,14 +94,14 @@ def part_frame(
     """
     import pandas as pd
 
-    files: dict[RunKey, list[Path]] = {}
-    for path in map(Path, study.scores.count_files):
-        files.setdefault(run_of(read_keys(path)), []).append(path)
+    files: dict[tuple[str, ...], list[Path]] = {}
+    for path in map(Path, study.frames.count_files):
+        files.setdefault(run_id(read_keys(path)), []).append(path)
     columns = [column for part in study.options["by"] for column in PART_COLUMNS[part]]
     lines = []
     for keys in rows.to_dict("records"):
-        run = run_of({**keys, "protocol": protocol})
-        seeds = read_parts(files.get(run, []), study.options["by"], study.matching)
+        run = run_keys(keys, protocol=protocol)
+        seeds = read_parts(files.get(run_id(run), []), study.options["by"], study.matching)
         lines.append([part_cell(study, run, column, seeds) for column in columns])
     labels = pd.MultiIndex.from_tuples([(column.group, column.label) for column in columns])
     frame = pd.DataFrame(lines, index=index, columns=labels, dtype=object)
@@ -134,16 +134,14 @@ def read_parts(files: Iterable[Path], by: Sequence[str], matching: str) -> list[
     return seeds
 
 
-def part_cell(
-    study: TableInputs, run: RunKey, column: PartColumn, seeds: Sequence[SeedParts]
-) -> Cell:
+def part_cell(study: TableInputs, run: Run, column: PartColumn, seeds: Sequence[SeedParts]) -> Cell:
     """Return the mean of a requested score over seeds, with deviation and interval."""
     digits = study.digits(1)
     attributes: dict[str, Any] = {
         "digits": digits,
         "seeds": sum(bool(seed.counts.keys.get("seed")) for seed in seeds),
-        "mark": study.scores.mark(run),
-        "of": subject(run._asdict(), f"{column.kind}:{column.part}", study.matching, column.metric),
+        "mark": study.frames.mark(run),
+        "of": subject(run, f"{column.kind}:{column.part}", study.matching, column.metric),
         "full": 100,
     }
     if column.kind == "ign":

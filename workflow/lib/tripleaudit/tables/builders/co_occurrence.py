@@ -4,10 +4,16 @@ Two known names in a sentence that does not relate them are hard negatives: the 
 triple that is wrong there.
 """
 
+from collections.abc import Iterable, Mapping
+
 from tripleaudit.scoring.baselines import BASELINES
+from tripleaudit.scoring.bootstrap import rate_interval
+from tripleaudit.scoring.counts import stack_counts
 from tripleaudit.scoring.held_names import KINDS
+from tripleaudit.scoring.matching import PRIMARY
+from tripleaudit.scoring.scores import run_id, run_keys
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import GAPS, Row, Table, frame_of_rows, of_frame
+from tripleaudit.tables.cells import GAPS, Cell, Row, Table, frame_of_rows, of_frame, subject
 from tripleaudit.tables.grid import extracts, row_notes
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import TableSpec
@@ -26,56 +32,78 @@ NOTE = (
 )
 
 
-def co_occurrence(inputs: TableInputs) -> Table:
+def co_occurrence(study: TableInputs) -> Table:
     """Build from the counts on the original test sets with zero-triple sentences."""
-    runs = [
-        run
-        for run in inputs.scores.runs
-        if (run.protocol, run.testing, run.noise) == ("original", "wz", "none")
-        and extracts(run.extractor)
-    ]
+    runs = study.runs
+    is_on_zero = (runs["protocol"] == "original") & (runs["testing"] == "wz")
+    runs = runs[is_on_zero & (runs["noise"] == "none") & runs["extractor"].map(extracts)]
     rows: list[Row] = []
-    for corpus in labels.corpora(run.corpus for run in runs):
+    for corpus in labels.corpora(runs["corpus"]):
         for training, setting in labels.SETTINGS.items():
-            mine = {
-                run.extractor: run
-                for run in runs
-                if (run.corpus, run.training) == (corpus, training)
-            }
-            for name in labels.ordered(mine, labels.cardinality_order()):
-                found = tuple(
-                    inputs.scores.false_triples(mine[name], kind, inputs.digits(1))
-                    for kind in (*KINDS, "")
-                )
+            is_trained_so = (runs["corpus"] == corpus) & (runs["training"] == training)
+            by_name = {run["extractor"]: run for run in runs[is_trained_so].to_dict("records")}
+            for name in labels.ordered(by_name, labels.cardinality_order()):
+                cells = [false_triples(study, by_name[name], kind) for kind in (*KINDS, "")]
                 group = f"{labels.corpus(corpus)}, trained {setting}"
-                if name in inputs.untrained or name in BASELINES:
+                if name in study.facts.untrained or name in BASELINES:
                     group = f"{labels.corpus(corpus)}, not trained"
-                one = Row(labels.extractor(name), found, group)
-                again = any(
-                    (row.label, row.group) == (one.label, group) for row in rows
-                )  # for both trainings
-                if any(cell.value is not None for cell in found) and not again:
-                    rows.append(one)
-    groups = [row.group for row in rows]
-    rows = sorted(rows, key=lambda row: groups.index(row.group))
-    sizes = {cell.of["stratum"]: cell.cases for row in rows for cell in row.cells if cell.of}
-    sizes_note = (
-        "Test sentences: "
-        + ", ".join(f"{HEADS[kind].lower()} {sizes.get(kind) or 0}" for kind in KINDS)
-        + "."
-    )
+                rows.append(Row(labels.extractor(name), cells, group))
+    # what is not trained has the same row for either training
+    by_labels: dict[tuple[str, str], Row] = {}
+    for row in rows:
+        if any(cell.value is not None for cell in row.cells):
+            by_labels.setdefault((row.group, row.label), row)
+    groups = list(dict.fromkeys(row.group for row in by_labels.values()))
+    rows = sorted(by_labels.values(), key=lambda row: groups.index(row.group))
+    notes = [NOTE]
+    if len({row.group.partition(",")[0] for row in rows}) == 1:
+        notes.append(_sizes_note(rows))
+    notes += [*row_notes(study, runs.iloc[:0], "original"), GAPS]
     frame = frame_of_rows(rows, [*HEADS.values(), "All"], ("Model", "Training"))
-    notes = [
-        NOTE,
-        len({row.group.partition(",")[0] for row in rows}) == 1 and sizes_note,
-        *row_notes(inputs, (), "original"),
-        GAPS,
-    ]
-    return of_frame(
-        frame,
-        "False triples for 100 sentences without triples, by the names of training that they hold.",
-        notes,
+    caption = (
+        "False triples for 100 sentences without triples, by the names of training that they hold."
     )
+    return of_frame(frame, caption, notes)
+
+
+def false_triples(study: TableInputs, run: Mapping[str, str], names: str) -> Cell:
+    """Return the predicted triples for 100 sentences without any; a gap without such sentences.
+
+    Args:
+        study: what the table is made from.
+        run: keys of the run.
+        names: kinds of names of training that the sentences hold
+            (:mod:`tripleaudit.scoring.held_names`), with ``+`` between them; empty for all.
+    """
+    digits = study.digits(1)
+    by_seed = study.frames.counts.get(run_id(run), {})
+    stacked = stack_counts(by_seed, PRIMARY)
+    if stacked is None:
+        return Cell(digits=digits)
+    held = next(iter(by_seed.values())).names
+    kinds = names.split("+")
+    positions = [
+        position for position, kind in enumerate(held) if kind and (not names or kind in kinds)
+    ]
+    if not positions:
+        return Cell(digits=digits)
+    predicted = stacked[positions][:, :, 1]
+    return Cell.mean(
+        predicted.mean(axis=0).tolist(),
+        rate_interval(predicted),
+        digits=digits,
+        cases=len(positions),
+        seeds=sum(map(bool, by_seed)),
+        mark=study.frames.mark(run),
+        of=subject(run_keys(run), names or "zero", PRIMARY, "false_triples"),
+    )
+
+
+def _sizes_note(rows: Iterable[Row]) -> str:
+    """Return the number of test sentences of each kind."""
+    sizes = {cell.of["stratum"]: cell.cases for row in rows for cell in row.cells if cell.of}
+    counts = [f"{HEADS[kind].lower()} {sizes.get(kind) or 0}" for kind in KINDS]
+    return f"Test sentences: {', '.join(counts)}."
 
 
 CO_OCCURRENCE = TableSpec(

@@ -4,21 +4,25 @@ The ids of augmented sentences name the sentence whose variants they are. The di
 taken over these pairs: a sentence is drawn, or exchanged, with all its variants.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tripleaudit.protocols.variants import variants_of
 from tripleaudit.scoring.bootstrap import Interval
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, Cell, Table, of_frame
 from tripleaudit.tables.contrasts import SIDE_KEYS, contrasts
-from tripleaudit.tables.grid import extracts, row_notes
+from tripleaudit.tables.grid import extracts, row_notes, score_cells
 from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.result_frames import CELL_KEYS
 from tripleaudit.tables.spec import TableSpec
-from tripleaudit.tables.tidy import RunKey, run_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CONTRAST = "original to augmented"
-REARRANGED = "rearranged"
 DIFFERENCE = "Difference"
 NOTES = (
     "Difference: original minus augmented in percentage points, with the 95 % bootstrap interval over "
@@ -41,98 +45,95 @@ def contamination(study: TableInputs) -> Table:
     import pandas as pd
 
     losses = losses_of(study)
-    order = labels.ordered({run.extractor for run in losses}, labels.rte_order())
-    runs = sorted(losses, key=lambda run: (run.corpus, order.index(run.extractor)))
-    rearranged = {run: _rearranged(study, run) for run in runs}
-    has_rearranged = any(rearranged.values())
-    rows = []
-    for run in runs:
-        row = loss_cells(study, run, losses[run])
-        rows.append(row | {"Rearranged": rearranged[run] or Cell()})
-    columns = ["Original", "Augmented", DIFFERENCE, "p"]
-    if has_rearranged:
-        columns.append("Rearranged")
-    index = [(labels.corpus(run.corpus), labels.extractor(run.extractor)) for run in runs]
-    frame = pd.DataFrame(
-        rows, index=pd.MultiIndex.from_tuples(index, names=["Corpus", "System"]), columns=columns
-    )
+    original = losses.assign(matching=study.matching, metric="f1", stratum="all")
+    cells = {
+        "Original": score_cells(study, original),
+        "Augmented": score_cells(study, original.assign(protocol="augmented")),
+        DIFFERENCE: [_loss_cell(row) for row in original.to_dict("records")],
+        "p": [_p_cell(row) for row in original.to_dict("records")],
+    }
     notes = [*NOTES]
-    if has_rearranged:
+    rearranged = score_cells(study, original.assign(protocol="rearranged"))
+    is_untrained = losses["extractor"].isin(study.facts.untrained)
+    has_rearranged = [
+        untrained and cell.value is not None
+        for untrained, cell in zip(is_untrained, rearranged, strict=True)
+    ]
+    if any(has_rearranged):
+        cells["Rearranged"] = [
+            cell if is_shown else Cell()
+            for cell, is_shown in zip(rearranged, has_rearranged, strict=True)
+        ]
         notes.append(REARRANGED_NOTE)
-    one_run_per_corpus = {run.corpus: run for run in runs}.values()
-    missing = sum(
-        len(study.scores.ids(run)) - _with_variants(study, run) for run in one_run_per_corpus
+    index = [losses["corpus"].map(labels.corpus), losses["extractor"].map(labels.extractor)]
+    frame = pd.DataFrame(
+        cells, index=pd.MultiIndex.from_arrays(index, names=["Corpus", "System"]), dtype=object
     )
+    one_run_per_corpus = losses.drop_duplicates("corpus", keep="last").to_dict("records")
+    missing = sum(_sentences_without_variants(study, run) for run in one_run_per_corpus)
     if missing > 0:
         notes.append(
             f"Difference: of the {missing} test sentences without a variant nothing is in it."
         )
-    notes += [GAPS, *row_notes(study, runs, "original", "augmented")]
+    notes += [GAPS, *row_notes(study, losses, "original", "augmented")]
     caption = "F1 (%) on original test sentences and on the same sentences with other names."
     return of_frame(frame, caption, notes)
 
 
-def losses_of(study: TableInputs) -> dict[RunKey, dict[str, Any]]:
-    """Return the contrast with the augmented test set of each run on the original one.
+def losses_of(study: TableInputs) -> pd.DataFrame:
+    """Return the contrasts of the original and the augmented test set, with the keys of the runs.
 
     A sentence counts as often as it has variants; a sentence without a variant is left out.
 
     Raises:
         UserError: an augmented sentence is of no test sentence.
     """
-    scores = study.scores
-    losses = {}
-    for row in contrasts(scores, study.matching, names=[CONTRAST]).to_dict("records"):
-        keys = {key: row[f"{key}_first"] for key in SIDE_KEYS}
-        run = run_of({"corpus": row["corpus"], **keys})
-        if run.noise != "none" or not extracts(run.extractor) or run.extractor in scores.partial:
-            continue
-        # refuses augmented sentences that are of no test sentence
-        variants_of(scores.ids(run), scores.ids(_augmented(run)), run.corpus)
-        if row["paired"]:
-            losses[run] = row
-    return losses
-
-
-def loss_cells(study: TableInputs, run: RunKey, row: Mapping[str, Any]) -> dict[str, Cell]:
-    """Return F1 on both test sets, their difference and its p-value, by column.
-
-    Args:
-        study: of the table.
-        run: on the original test set.
-        row: of the frame of contrasts.
-    """
-    original, augmented = (
-        study.scores.cell(side, "f1", matching=study.matching) for side in (run, _augmented(run))
+    losses = contrasts(study.frames, study.matching, names=[CONTRAST])
+    for key in SIDE_KEYS:
+        losses[key] = losses[f"{key}_first"]
+    is_partial = losses["extractor"].isin(study.facts.partial)
+    losses = losses[(losses["noise"] == "none") & losses["extractor"].map(extracts) & ~is_partial]
+    for run in losses.to_dict("records"):
+        _variants(study, run)  # refuses augmented sentences that are of no test sentence
+    order = labels.ordered(losses["extractor"], labels.rte_order())
+    losses = losses[losses["paired"].astype(bool)]
+    return losses.sort_values(
+        ["corpus", "extractor"],
+        key=lambda column: column.map(order.index) if column.name == "extractor" else column,
+        kind="stable",
     )
+
+
+def _loss_cell(row: Mapping[str, Any]) -> Cell:
+    """Return the original minus the augmented F1 of a row of the frame of contrasts."""
     interval = None
     if row["low"] is not None and row["low"] == row["low"]:
         interval = Interval(-row["high"] + 0.0, -row["low"] + 0.0)  # no -0.0
-    mark = row["mark"]
-    loss = Cell.mean(
-        [-row["difference"] + 0.0], interval, mark=mark, cases=row["cases"], of=original.of
+    return Cell.mean(
+        [-row["difference"] + 0.0],
+        interval,
+        mark=row["mark"],
+        cases=row["cases"],
+        of={key: row[key] for key in CELL_KEYS},
     )
+
+
+def _p_cell(row: Mapping[str, Any]) -> Cell:
+    """Return the p-value that decides a contrast; a gap for baselines, which are not tested."""
     p_value = row["p_holm"]
-    is_tested = p_value is not None and p_value == p_value
-    p_cell = Cell(p_value, 4, mark=mark, of=original.of) if is_tested else Cell()
-    return {"Original": original, "Augmented": augmented, DIFFERENCE: loss, "p": p_cell}
+    if p_value is None or p_value != p_value:
+        return Cell()
+    return Cell(p_value, 4, mark=row["mark"], of={key: row[key] for key in CELL_KEYS})
 
 
-def _augmented(run: RunKey) -> RunKey:
-    return run._replace(protocol="augmented")
+def _variants(study: TableInputs, run: Mapping[str, Any]) -> list[list[int]]:
+    """Return the variants of each original sentence of a run."""
+    augmented = study.frames.sentence_ids({**run, "protocol": "augmented"})
+    return variants_of(study.frames.sentence_ids(run), augmented, run["corpus"])
 
 
-def _with_variants(inputs: TableInputs, run: RunKey) -> int:
-    """Return the number of original sentences that have a variant."""
-    groups = variants_of(inputs.scores.ids(run), inputs.scores.ids(_augmented(run)))
-    return sum(map(bool, groups))
-
-
-def _rearranged(inputs: TableInputs, run: RunKey) -> Cell | None:
-    if run.extractor not in inputs.untrained:
-        return None
-    cell = inputs.scores.cell(run._replace(protocol=REARRANGED), "f1", matching=inputs.matching)
-    return cell if cell.value is not None else None
+def _sentences_without_variants(study: TableInputs, run: Mapping[str, Any]) -> int:
+    return sum(not group for group in _variants(study, run))
 
 
 CONTAMINATION = TableSpec(

@@ -17,7 +17,7 @@ from tripleaudit.tables.contrasts import (
     UNREADABLE,
     contrasts,
 )
-from tripleaudit.tables.frames import doubled_index
+from tripleaudit.tables.frames import doubled_frames
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import TableSpec
 
@@ -52,8 +52,8 @@ def contrast_table(study: TableInputs) -> Table:
     import pandas as pd
 
     files = study.files.get("doubled", [])
-    doubles = doubled_index(study.scores, files) if files else None
-    found = contrasts(study.scores, study.matching, doubles)
+    doubles = doubled_frames(study.frames, files) if files else None
+    found = contrasts(study.frames, study.matching, doubles)
     found = found[is_printed(found)]
     rows = found.to_dict("records")
     name_corpora = found["corpus"].nunique() > 1

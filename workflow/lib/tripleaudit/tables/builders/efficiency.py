@@ -1,15 +1,20 @@
 """``efficiency``: cost of each system on the original test set, and its F1 there."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from tripleaudit.scoring.scores import RUN_KEYS, run_id, run_keys
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, Cell, Table, of_frame
-from tripleaudit.tables.grid import row_notes
+from tripleaudit.tables.grid import row_notes, score_cells
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import TableSpec
-from tripleaudit.tables.tidy import RunKey
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS = ("F1", "Sentences / s", "s / 1,000", "Money / 1,000", "Peak memory (MB)", "Device")
 NOT_TAKEN = "stored"
@@ -27,40 +32,50 @@ NOTES = (
 )
 
 
-def named(inputs: TableInputs) -> list[tuple[str, RunKey, list[dict[str, Any]]]]:
-    """Return the runs with their names and costs, one record a seed, in the order of tables."""
-    records = _records_by_run(inputs)
-    named_runs = []
-    for corpus in labels.corpora({run.corpus for run in records}):
-        runs = [run for run in records if run.corpus == corpus]
-        names = labels.ordered({run.extractor for run in runs}, labels.rte_order())
-        runs.sort(key=lambda run: (names.index(run.extractor), run.training))
-        has_settings = len({run.training for run in runs}) > 1
-        for run in runs:
-            name = labels.extractor(run.extractor)
-            if has_settings and run.extractor not in inputs.untrained:
-                name += f" (trained {labels.SETTINGS[run.training]})"
-            named_runs.append((name, run, records[run]))
-    return named_runs
+def costs_by_run(study: TableInputs) -> pd.DataFrame:
+    """Return what predictions of the original test sets took, a row for each run.
 
+    The columns are the keys of the run, its ``name`` in tables, its cell of F1 (``f1``) and
+    ``records``, one for each seed. Rows are in the order of tables.
+    """
+    import pandas as pd
 
-def _records_by_run(inputs: TableInputs) -> dict[RunKey, list[dict[str, Any]]]:
-    """Return what predictions of the original test sets took, by run."""
-    original = [run for run in inputs.scores.runs if run.protocol == "original"]
-    testing = "wz" if any(run.testing == "wz" for run in original) else "nz"
-    records: dict[RunKey, list[dict[str, Any]]] = {}
-    for fact in inputs.runs:
+    on_original = study.runs["protocol"] == "original"
+    has_zero = (study.runs.loc[on_original, "testing"] == "wz").any()
+    records: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    for fact in study.facts.rows:
         keys = fact.get("keys", {})
         record = fact.get("predicted")
         if not record and "system" in fact:
             record = fact
         if not record or keys.get("protocol") != "original" or record.get("failed"):
             continue
-        run = RunKey(
-            keys["corpus"], "original", keys["training"], testing, keys["extractor"], keys["noise"]
-        )
-        records.setdefault(run, []).append(record)
-    return records
+        run = run_keys(keys, testing="wz" if has_zero else "nz")
+        records.setdefault(run_id(run), []).append(record)
+    costs = pd.DataFrame(list(records), columns=list(RUN_KEYS), dtype=object)
+    costs["records"] = list(records.values())
+    costs = _sort_costs(costs)
+    cells = costs.assign(stratum="all", matching=study.matching, metric="f1")
+    costs["f1"] = score_cells(study, cells)
+    settings = costs.groupby("corpus")["training"].transform("nunique")
+    costs["name"] = costs["extractor"].map(labels.extractor)
+    for row in costs[(settings > 1) & ~costs["extractor"].isin(study.facts.untrained)].index:
+        costs.loc[row, "name"] += f" (trained {labels.SETTINGS[costs.loc[row, 'training']]})"
+    return costs
+
+
+def _sort_costs(costs: pd.DataFrame) -> pd.DataFrame:
+    """Sort runs by the papers' order of corpora and extractors."""
+    orders = {
+        "corpus": labels.corpora(costs["corpus"]),
+        "extractor": labels.ordered(costs["extractor"], labels.rte_order()),
+    }
+
+    def rank(column: pd.Series) -> pd.Series:
+        return column.map(orders[column.name].index) if column.name in orders else column
+
+    names = ["corpus", "extractor", "training"]
+    return costs.sort_values(names, key=rank, kind="stable", ignore_index=True)
 
 
 def per_thousand(records: Sequence[Mapping[str, Any]], cost: str) -> float | None:
@@ -92,24 +107,24 @@ def efficiency(study: TableInputs) -> Table:
     """Build from the facts of predictions; means over seeds."""
     import pandas as pd
 
-    named_runs = named(study)
-    index = [(labels.corpus(run.corpus), name) for name, run, _ in named_runs]
+    costs = costs_by_run(study)
+    index = [costs["corpus"].map(labels.corpus), costs["name"]]
     frame = pd.DataFrame(
-        [_row(study, run, records) for _, run, records in named_runs],
-        index=pd.MultiIndex.from_tuples(index, names=["Corpus", "System"]),
+        [_row(run) for run in costs.to_dict("records")],
+        index=pd.MultiIndex.from_arrays(index, names=["Corpus", "System"]),
         columns=list(COLUMNS),
     )
-    has_zero = any(run.testing == "wz" for _, run, _ in named_runs)
+    has_zero = (costs["testing"] == "wz").any()
     sentences = "with zero-triple sentences" if has_zero else "of sentences with triples"
     notes = [f"F1: on the test set {sentences}, {study.matching} matching.", *NOTES]
-    notes += row_notes(study, [run for _, run, _ in named_runs], "original")
+    notes += row_notes(study, costs, "original")
     caption = "What each system takes for the sentences of the original test set, and its F1 (%)."
     return of_frame(frame, caption, notes)
 
 
-def _row(study: TableInputs, run: RunKey, records: list[dict[str, Any]]) -> dict[str, Cell]:
+def _row(run: Mapping[str, Any]) -> dict[str, Cell]:
     """Return the cells of a system by column."""
-    f1 = study.scores.cell(run, "f1", matching=study.matching)
+    f1, records = run["f1"], run["records"]
     seconds = per_thousand(records, "seconds")
     peaks = [record["peak_mb"] for record in records if record.get("peak_mb") is not None]
     device = labels.device(str(records[0].get("device")))

@@ -1,9 +1,13 @@
 """``end-to-end``: extraction with and without zero-triple sentences (zero-cardinality, table 3)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from tripleaudit.scoring.matching import PRIMARY
+from tripleaudit.scoring.scores import Run, run_keys
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.grid import (
@@ -17,14 +21,15 @@ from tripleaudit.tables.grid import (
     make_row,
     row_frame,
     row_notes,
-    runs_of_rows,
     score_columns,
     score_frame,
     score_table,
 )
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import Headline, TableSpec
-from tripleaudit.tables.tidy import RunKey, run_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 READS = ("data/reported/zero_cardinality.csv",)
 
@@ -46,7 +51,7 @@ DROP = "Drop (points)"
 
 
 def rows_of(
-    study: TableInputs, extractors: Sequence[str], base: RunKey, group: str, contest: str = ""
+    study: TableInputs, extractors: Sequence[str], base: Run, group: str, contest: str = ""
 ) -> list[dict[str, str]]:
     """Return one row for each extractor, and ``PFN*`` under partial matching.
 
@@ -63,7 +68,7 @@ def rows_of(
     rows = []
     has_own_star = LAST_WORDS_ONLY in extractors
     for extractor in extractors:
-        label, run = labels.extractor(extractor), base._replace(extractor=extractor)
+        label, run = labels.extractor(extractor), {**base, "extractor": extractor}
         partial = make_row(label, run, PARTIAL, group, contest=f"{contest or group} partial")
         if extractor == LAST_WORDS_ONLY:
             rows.append(partial)
@@ -99,13 +104,12 @@ def end_to_end(study: TableInputs) -> Table:
     )
     heads = ("Model", "Training")
     frame = score_frame(study, rows, columns, heads=heads, unit=FRACTION, reported=_reported)
-    keys = rows.to_dict("records")
-    frame[DROP, "NZ→WZ"] = [_drop(study, row) for row in keys]
-    frame[DROP, "NZ/NZ→WZ/WZ"] = [_realistic_drop(study, row) for row in keys]
+    frame[DROP, "NZ→WZ"] = _drops(study, rows)
+    frame[DROP, "NZ/NZ→WZ/WZ"] = _realistic_drops(study, rows)
     more = [f"{labels.SETTINGS_NOTE} {RECALL_NOTE}", DROPS_NOTE]
     if has_partial_rows(rows["row"]):
         more.append(PARTIAL_NOTE)
-    more += row_notes(study, runs_of_rows(rows), "original")
+    more += row_notes(study, rows, "original")
     caption = (
         "End-to-end extraction with and without zero-triple sentences in training and testing."
     )
@@ -119,29 +123,25 @@ def has_partial_rows(names: Iterable[str]) -> bool:
 
 def _rows(study: TableInputs) -> list[dict[str, str]]:
     """Return the rows of each corpus: trained without and with zero-triple sentences, untrained."""
-    runs = [
-        run
-        for run in study.scores.runs
-        if run.protocol == "original"
-        and extracts(run.extractor)
-        and "wz" in (run.training, run.testing)
-    ]
+    runs = study.runs
+    has_zero = (runs["training"] == "wz") | (runs["testing"] == "wz")
+    runs = runs[has_zero & (runs["protocol"] == "original") & runs["extractor"].map(extracts)]
     rows = []
-    for corpus in labels.corpora(run.corpus for run in runs):
-        measured = [run.extractor for run in runs if run.corpus == corpus]
+    for corpus in labels.corpora(runs["corpus"]):
+        measured = runs.loc[runs["corpus"] == corpus, "extractor"]
         failed = [
             fact["system"]
-            for fact in study.systems
+            for fact in study.facts.systems
             if fact["failed"] and fact["keys"]["corpus"] == corpus
         ]
         names = labels.ordered([*measured, *failed], labels.cardinality_order())
-        trained = [name for name in names if name not in study.untrained]
-        untrained = [name for name in names if name in study.untrained]
+        trained = [name for name in names if name not in study.facts.untrained]
+        untrained = [name for name in names if name in study.facts.untrained]
         for training, setting in labels.SETTINGS.items():
-            base = RunKey(corpus, "original", training, "", "")
+            base = run_keys(corpus=corpus, protocol="original", training=training)
             group = f"{labels.corpus(corpus)}, trained {setting}"
             rows += rows_of(study, trained, base, group, f"{corpus} {training}")
-        base = RunKey(corpus, "original", "nz", "", "")
+        base = run_keys(corpus=corpus, protocol="original", training="nz")
         group = f"{labels.corpus(corpus)}, not trained"
         rows += rows_of(study, untrained, base, group, f"{corpus} nz")
     return rows
@@ -152,26 +152,30 @@ def _reported(keys: Keys) -> str | None:
     return printed(keys, 3, setting, reported.METRICS[keys["metric"]])
 
 
-def _drop(study: TableInputs, keys: Keys) -> Cell:
-    run = run_of(keys)
-    nz, wz = (run._replace(testing=testing) for testing in ("nz", "wz"))
-    drop = study.scores.difference(nz, wz, matching=keys["matching"])
-    setting = f"train {run.training.upper()} / test NZ vs WZ"
-    paper = printed(keys_in_paper(study, keys), 3, setting, "F1_drop_points")
-    return replace(drop, reported=paper)
+def _drops(study: TableInputs, rows: pd.DataFrame) -> list[Cell]:
+    """Return F1 tested on NZ minus F1 tested on WZ."""
+    f1 = rows.assign(metric="f1", stratum="all")
+    drops = study.frames.differences(f1.assign(testing="nz"), f1.assign(testing="wz"))
+    cells = []
+    for keys, drop in zip(rows.to_dict("records"), drops, strict=True):
+        setting = f"train {keys['training'].upper()} / test NZ vs WZ"
+        paper = printed(keys_in_paper(study, keys), 3, setting, "F1_drop_points")
+        cells.append(replace(drop, reported=paper))
+    return cells
 
 
-def _realistic_drop(study: TableInputs, keys: Keys) -> Cell:
-    run = run_of(keys)
-    if run.training != "wz":
-        return Cell(text="")
-    usual, realistic = (
-        run._replace(training=setting, testing=setting) for setting in labels.SETTINGS
-    )
-    drop = study.scores.difference(usual, realistic, matching=keys["matching"])
+def _realistic_drops(study: TableInputs, rows: pd.DataFrame) -> list[Cell]:
+    """Return F1 trained and tested on NZ minus F1 trained and tested on WZ, in the WZ rows."""
+    f1 = rows.assign(metric="f1", stratum="all")
+    usual, realistic = (f1.assign(training=name, testing=name) for name in labels.SETTINGS)
     setting = "train NZ / test NZ vs train WZ / test WZ"
-    paper = printed(keys_in_paper(study, keys), 3, setting, "F1_drop_points")
-    return replace(drop, reported=paper)
+    cells = []
+    drops = study.frames.differences(usual, realistic)
+    for keys, drop in zip(rows.to_dict("records"), drops, strict=True):
+        paper = printed(keys_in_paper(study, keys), 3, setting, "F1_drop_points")
+        has_drop = keys["training"] == "wz"
+        cells.append(replace(drop, reported=paper) if has_drop else Cell(text=""))
+    return cells
 
 
 TRAINED = {"nz": "without zeros", "wz": "with zeros"}

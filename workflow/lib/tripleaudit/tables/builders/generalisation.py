@@ -1,9 +1,13 @@
 """Tables of scores on other test sets than the original one (rte-generalization, tables 3 to 5)."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
+from tripleaudit.scoring.scores import run_keys
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.grid import (
@@ -14,7 +18,6 @@ from tripleaudit.tables.grid import (
     make_row,
     row_frame,
     row_notes,
-    runs_of_rows,
     score_columns,
     score_frame,
     score_table,
@@ -22,7 +25,9 @@ from tripleaudit.tables.grid import (
 )
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import Headline, TableSpec
-from tripleaudit.tables.tidy import RunKey, run_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 READS = ("data/reported/rte_eval.csv",)
 
@@ -54,14 +59,13 @@ def sifted(study: TableInputs) -> Table:
     Rows with Entity Noising show the change from the row without it. The paper prints the rows with
     noising; of the rows without, it prints only those of the original split.
     """
-    sifted_protocols = {
-        run.protocol for run in study.scores.runs if run.protocol.startswith("sift-")
-    }
+    protocols_of_runs = study.runs["protocol"]
+    sifted_protocols = set(protocols_of_runs[protocols_of_runs.str.startswith("sift-")])
     protocols = labels.ordered({"original", *sifted_protocols}, labels.protocol_order())
-    sifted_runs = runs_of_rows(extractor_rows(study, sorted(sifted_protocols)))
+    sifted_runs = extractor_rows(study, sorted(sifted_protocols))
     columns = concat_columns(
         score_columns(labels.corpus(corpus), with_strata=True, only_f1=True, corpus=corpus)
-        for corpus in dict.fromkeys(run.corpus for run in sifted_runs)
+        for corpus in sifted_runs["corpus"].unique()
     )
     rows = row_frame(_sifted_rows(study, sifted_runs, protocols))
     notes = [STRATA_NOTE]
@@ -78,21 +82,21 @@ def sifted(study: TableInputs) -> Table:
         change=partial(_with_change, study),
     )
     caption = "F1 and type F1 (%) on the original and the overlap-sifted data sets."
-    notes += row_notes(study, runs_of_rows(rows), *protocols)
+    notes += row_notes(study, rows, *protocols)
     return score_table(study, caption, frame, *notes)
 
 
 def _sifted_rows(
-    study: TableInputs, runs: Sequence[RunKey], protocols: Sequence[str]
+    study: TableInputs, runs: pd.DataFrame, protocols: Sequence[str]
 ) -> list[dict[str, str]]:
     """Return a row for each extractor, protocol and noise setting; the columns add the corpus."""
     rows = []
-    for extractor in dict.fromkeys(run.extractor for run in runs):
-        noises = dict.fromkeys(run.noise for run in runs if run.extractor == extractor)
+    base = run_keys(training="nz", testing="nz")
+    for extractor, runs_of_extractor in runs.groupby("extractor", sort=False):
         for protocol in protocols:
-            for noise in noises:
+            for noise in runs_of_extractor["noise"].unique():
                 label = labels.extractor(protocol.capitalize(), noise)
-                run = RunKey("", protocol, "nz", "nz", extractor, noise)
+                run = {**base, "protocol": protocol, "extractor": extractor, "noise": noise}
                 group = labels.extractor(extractor)
                 rows.append(make_row(label, run, study.matching, group, contest=protocol))
     return rows
@@ -105,22 +109,21 @@ def _reported(keys: Keys) -> str | None:
 
 def _with_change(study: TableInputs, keys: Keys, cell: Cell) -> Cell:
     """Add the change from the training without Entity Noising to a cell with it."""
-    run, stratum = run_of(keys), keys["stratum"]
-    if run.noise == "none":
+    if keys["noise"] == "none":
         return cell
-    change = study.scores.difference(
-        run,
-        run._replace(noise="none"),
-        keys["metric"],
-        stratum=stratum,
-        matching=keys["matching"],
-    )
+    change = study.frames.difference(keys, {**keys, "noise": "none"})
     paper = None
     if cell.reported is not None:
+        stratum = keys["stratum"]
         metric = reported.METRICS["f1" if stratum == "all" else stratum]
-        model = study.scores.as_in_paper(run).extractor
-        variant = "entity noising minus baseline"
-        paper = reported.rte(4, run.corpus, run.protocol, metric, model=model, variant=variant)
+        paper = reported.rte(
+            4,
+            keys["corpus"],
+            keys["protocol"],
+            metric,
+            model=study.facts.keys_in_paper(keys)["extractor"],
+            variant="entity noising minus baseline",
+        )
     # The change depends on both trainings, so its mark replaces that of the cell.
     return replace(cell, change=change.value, reported_change=paper, mark=change.mark or cell.mark)
 

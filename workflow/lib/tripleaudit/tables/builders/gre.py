@@ -6,16 +6,16 @@ The protocol of a GREScore row is ``gre-LEVEL-SETTING`` and its matching the mod
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from tripleaudit.scoring.scores import Run, run_keys
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Table, of_frame
 from tripleaudit.tables.grid import Keys, make_row, row_frame, row_notes, score_frame
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import Headline, TableSpec
-from tripleaudit.tables.tidy import RunKey, run_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,45 +94,46 @@ def dataset(name: str) -> str:
     return DATASETS.get(name) or labels.corpus(name)
 
 
-def parts(run: RunKey) -> tuple[str, str]:
+def parts(run: Mapping[str, str]) -> tuple[str, str]:
     """Return (level, setting) of a run, empty strings if it has no GREScores."""
-    kind, _, rest = run.protocol.partition("-")
+    kind, _, rest = run["protocol"].partition("-")
     level, _, setting = rest.partition("-")
     return (level, setting) if kind == "gre" else ("", "")
 
 
-def runs_of(inputs: TableInputs, level: str | None = None) -> list[RunKey]:
+def runs_of(study: TableInputs, level: str = "") -> list[Run]:
     """Return the runs of one level, or of all, in the order of the scores file."""
-    return [run for run in inputs.scores.runs if parts(run)[0] and level in (None, parts(run)[0])]
+    prefix = f"gre-{level}-" if level else "gre-"
+    runs = study.runs
+    return runs[runs["protocol"].str.startswith(prefix)].to_dict("records")
 
 
-def system_order(run: RunKey) -> tuple:
+def system_order(run: Mapping[str, str]) -> tuple:
     """Sort key: ground truth, language models in the paper's order, others, trained extractors."""
     setting = parts(run)[1]
     own = list(SETTINGS).index(setting) if setting in OWN else 0
-    rank = list(MODELS).index(run.extractor) if run.extractor in MODELS else len(MODELS)
-    return own, rank, run.extractor, run.noise != "none", run.training
+    name = run["extractor"]
+    rank = list(MODELS).index(name) if name in MODELS else len(MODELS)
+    return own, rank, name, run["noise"] != "none", run["training"]
 
 
-def label_of(run: RunKey, with_setting: bool = True) -> str:
+def label_of(run: Mapping[str, str], with_setting: bool = True) -> str:
     """Return the name of a system, with its setting unless that is open, gold or trained."""
     setting = parts(run)[1]
     if setting == "trained":
-        return labels.extractor(run.extractor, run.noise) + (
-            f" ({run.training.upper()})" if run.training else ""
-        )
-    name = MODELS.get(run.extractor, run.extractor)
+        label = labels.extractor(run["extractor"], run["noise"])
+        return f"{label} ({run['training'].upper()})" if run["training"] else label
+    name = MODELS.get(run["extractor"], run["extractor"])
     return f"{name} ({setting})" if with_setting and setting in ("closed", "semi-open") else name
 
 
-def mode_of(inputs: TableInputs, runs: Iterable[RunKey]) -> str:
+def mode_of(study: TableInputs, runs: Iterable[Run]) -> str:
     """Return the mode that the runs are scored in; the official one if there are both."""
-    return (
-        "official" if any("official" in inputs.scores.matchings(run) for run in runs) else "default"
-    )
+    is_official = any("official" in study.frames.matchings(run) for run in runs)
+    return "official" if is_official else "default"
 
 
-def printed(run: RunKey, metric: str, strategy: bool = False) -> str | None:
+def printed(run: Mapping[str, str], metric: str, strategy: bool = False) -> str | None:
     """Return the values of a system in tables 2 to 4 of GenRES, or in table 1; None without.
 
     Args:
@@ -146,7 +147,7 @@ def printed(run: RunKey, metric: str, strategy: bool = False) -> str | None:
     if strategy:
         table = "1"
         settings = {setting: setting, "gold": "ground truth"}
-    name, dataset = MODELS.get(run.extractor, ""), DATASETS.get(run.corpus, "")
+    name, dataset = MODELS.get(run["extractor"], ""), DATASETS.get(run["corpus"], "")
     keys = (table, dataset, settings.get(setting, ""), name)
     values = (reported.values("genres").get((*keys, variant, metric)) for variant in VARIANTS)
     return next((value for value in values if value is not None), None)
@@ -189,16 +190,14 @@ def build_level(level: str, study: TableInputs) -> Table:
     answers = [
         metric
         for metric in ANSWERS
-        if any(study.mean(run, metric.metric, matching=mode) is not None for run in runs)
+        if any(study.frames.mean(run, metric.metric, matching=mode) is not None for run in runs)
     ]
     shown = [*SIZES, *SCORES, COVERAGE, *answers]
     # the same system on several data sets is one row
-    systems = dict.fromkeys(
-        run._replace(corpus="")
-        for run in sorted(runs, key=lambda run: (system_order(run), label_of(run)))
-    )
-    rows = row_frame(make_row(label_of(run), run, mode) for run in systems)
-    corpora = labels.ordered((run.corpus for run in runs), tuple(DATASETS))
+    ordered = sorted(runs, key=lambda run: (system_order(run), label_of(run)))
+    systems = (run_keys(run, corpus="") for run in ordered)
+    rows = row_frame(make_row(label_of(run), run, mode) for run in systems).drop_duplicates()
+    corpora = labels.ordered((run["corpus"] for run in runs), tuple(DATASETS))
     columns = metric_columns(
         (metric, dataset(corpus), corpus) for corpus in corpora for metric in shown
     )
@@ -236,15 +235,14 @@ def metric_columns(metrics: Iterable[tuple[Metric, str, str | None]]) -> pd.Data
     return frame.drop(columns="corpus") if frame["corpus"].isna().all() else frame
 
 
-def _reported(runs: Collection[RunKey], keys: Keys, strategy: bool = False) -> str | None:
-    """Return what the paper prints next to a measured value of one of the runs."""
-    run = run_of(keys)
-    return printed(run, keys["paper"], strategy) if run in runs else None
+def _reported(runs: Collection[Run], keys: Keys, strategy: bool = False) -> str | None:
+    """Return what the paper prints next to a value of one of the runs."""
+    return printed(keys, keys["paper"], strategy) if run_keys(keys) in runs else None
 
 
-def _notes_on_systems(study: TableInputs, runs: Iterable[RunKey]) -> list[str]:
+def _notes_on_systems(study: TableInputs, runs: Iterable[Run]) -> list[str]:
     queried = [run for run in runs if parts(run)[1] == "system"]
-    return row_notes(study, queried, "original")
+    return row_notes(study, row_frame(queried), "original")
 
 
 ORDER = (
@@ -271,7 +269,7 @@ def hard_matching(study: TableInputs) -> Table:
     The ground truth matches itself, so its cells show sizes only.
     """
     runs = runs_of(study)
-    corpora = labels.ordered((run.corpus for run in runs), ORDER)
+    corpora = labels.ordered((run["corpus"] for run in runs), ORDER)
     mode = mode_of(study, runs)
     # the plain metric names are those of the mode; the other rule has a prefix
     micro, macro = ("micro_", "") if mode == "official" else ("", "official_")
@@ -282,13 +280,13 @@ def hard_matching(study: TableInputs) -> Table:
         for label, name in NAMES.items()
     ]
 
-    def rank(run: RunKey) -> tuple:
-        return corpora.index(run.corpus), list(SETTINGS).index(parts(run)[1]), system_order(run)
+    def rank(run: Run) -> tuple:
+        return corpora.index(run["corpus"]), list(SETTINGS).index(parts(run)[1]), system_order(run)
 
     ordered = sorted(runs, key=rank)
     frame = score_frame(
         study,
-        row_frame(make_row(_strategy(run), run, mode, dataset(run.corpus)) for run in ordered),
+        row_frame(make_row(_strategy(run), run, mode, dataset(run["corpus"])) for run in ordered),
         metric_columns((metric, group, None) for metric, group in metrics),
         heads=("Setting", "Data set"),
         reported=partial(_reported, runs, strategy=True),
@@ -302,10 +300,10 @@ def hard_matching(study: TableInputs) -> Table:
     return of_frame(frame, "Extraction strategies under hard matching (%).", notes)
 
 
-def _strategy(run: RunKey) -> str:
+def _strategy(run: Run) -> str:
     """Return the setting of a run and its system; the ground truth has no system."""
     setting = SETTINGS[parts(run)[1]]
-    if run.extractor == GROUND_TRUTH:
+    if run["extractor"] == GROUND_TRUTH:
         return setting
     return f"{setting}: {label_of(run, with_setting=False)}"
 

@@ -13,6 +13,7 @@ from tripleaudit.grescores.rank_correlations import (
     mean_spearman,
 )
 from tripleaudit.scoring.bootstrap import FEWEST
+from tripleaudit.scoring.scores import RUN_KEYS, Run, run_id
 from tripleaudit.tables import reported
 from tripleaudit.tables.builders.gre import (
     DATASETS,
@@ -30,8 +31,7 @@ from tripleaudit.tables.builders.gre import (
 from tripleaudit.tables.cells import Cell, Row, Table, frame_of_rows, of_frame
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import TableSpec
-from tripleaudit.tables.system_notes import UNREAD
-from tripleaudit.tables.tidy import RUN_KEYS, RunKey
+from tripleaudit.tables.study_facts import UNREAD
 
 READS = ("data/reported/genres.csv",)
 
@@ -113,14 +113,13 @@ def _measured_scores(study: TableInputs) -> Scores:
     import pandas as pd
 
     runs = _runs(study)
-    systems = list(dict.fromkeys((run.extractor, run.training, run.noise) for run in runs))
-    datasets = list(dict.fromkeys(run.corpus for run in runs))
-    cells = study.cells
-    is_shown = (cells["matching"] == mode_of(study, runs)) & (cells["stratum"] == "all")
+    systems = list(dict.fromkeys((run["extractor"], run["training"], run["noise"]) for run in runs))
+    datasets = list(dict.fromkeys(run["corpus"] for run in runs))
+    cells = study.frames.select_cells(matching=mode_of(study, runs), stratum="all")
     has_texts = cells["cases"].isna() | (cells["cases"] >= FEWEST)
-    is_of_runs = pd.MultiIndex.from_frame(cells[list(RUN_KEYS)]).isin(runs)
+    is_of_runs = pd.MultiIndex.from_frame(cells[list(RUN_KEYS)]).isin(list(map(run_id, runs)))
     is_unread = cells["mark"].str.contains(UNREAD)
-    shown = cells[is_shown & has_texts & ~is_unread & is_of_runs]
+    shown = cells[has_texts & ~is_unread & is_of_runs]
     values = {}
     for metric in METRICS:
         of_metric = shown[shown["metric"] == metric.metric]
@@ -131,11 +130,11 @@ def _measured_scores(study: TableInputs) -> Scores:
     return Scores([extractor for extractor, _, _ in systems], datasets, values)
 
 
-def _runs(inputs: TableInputs) -> list[RunKey]:
+def _runs(study: TableInputs) -> list[Run]:
     return [
         run
-        for run in runs_of(inputs)
-        if parts(run)[1] in SETTINGS and run.extractor != GROUND_TRUTH
+        for run in runs_of(study)
+        if parts(run)[1] in SETTINGS and run["extractor"] != GROUND_TRUTH
     ]
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from tripleaudit.scoring.baselines import BASELINES
+from tripleaudit.scoring.scores import RUN_KEYS
 from tripleaudit.scoring.units import design_effect
 from tripleaudit.tables import labels
 from tripleaudit.tables.audit_table import sort_audits
@@ -98,19 +99,18 @@ def leakage_warnings(
 def _dependence(inputs: TableInputs, corpus: str, protocol: str) -> tuple[Cell, Cell]:
     """Return the number of groups of test sentences with shared triples, and the design effect."""
     groups = inputs.audits[corpus, protocol].get("groups")
-    test_set = (corpus, protocol, "nz", "nz")
-    systems = [
-        run
-        for run in inputs.scores.counts
-        if run[:4] == test_set and run.extractor not in BASELINES
-    ]
-    effects = [
-        design_effect(counts.of(inputs.matching), counts.groups or counts.ids)
-        for run in systems
-        for counts in inputs.scores.counts[run].values()
-        if inputs.matching in counts.counts
-    ]
-    known = [effect for effect in effects if effect is not None]
+    test_set = {"corpus": corpus, "protocol": protocol, "training": "nz", "testing": "nz"}
+    known = []
+    for run_id, by_seed in inputs.frames.counts.items():
+        run = dict(zip(RUN_KEYS, run_id, strict=True))
+        if not test_set.items() <= run.items() or run["extractor"] in BASELINES:
+            continue
+        for counts in by_seed.values():
+            if inputs.matching not in counts.counts:
+                continue
+            effect = design_effect(counts.of(inputs.matching), counts.groups or counts.ids)
+            if effect is not None:
+                known.append(effect)
     return Cell(groups, 0), Cell(statistics.median(known) if known else None, 2)
 
 

@@ -11,7 +11,6 @@ from tripleaudit.tables.grid import (
     concat_columns,
     extractor_rows,
     row_notes,
-    runs_of_rows,
     score_columns,
     score_frame,
     score_table,
@@ -23,8 +22,7 @@ from tripleaudit.tables.spec import TableSpec
 def matching_rules(study: TableInputs) -> Table:
     """Build from the scores on the original test sets of sentences with triples."""
     rows = extractor_rows(study, ("original",))
-    runs = runs_of_rows(rows)
-    measured = {rule for run in runs for rule in study.scores.matchings(run)}
+    measured = {rule for run in rows.to_dict("records") for rule in study.frames.matchings(run)}
     rules = [rule for rule in MATCHINGS if rule in measured]
     columns = concat_columns(
         score_columns(only_f1=True, matching=rule).assign(column=rule) for rule in rules
@@ -33,7 +31,7 @@ def matching_rules(study: TableInputs) -> Table:
     frame = score_frame(study, rows, columns, heads=heads, mark_winners=False)
     caption = "F1 (%) on the original test sets by rule about when a triple is correct."
     rule_notes = [f"{rule}: {MATCHINGS[rule].note}" for rule in rules]
-    more = [SETS_NOTE, *rule_notes, *row_notes(study, runs, "original")]
+    more = [SETS_NOTE, *rule_notes, *row_notes(study, rows, "original")]
     return score_table(study, caption, frame, *more, ruled=False)
 
 

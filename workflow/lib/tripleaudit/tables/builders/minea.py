@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tripleaudit.core.files import read_jsonl
+from tripleaudit.scoring.scores import Run, run_id
 from tripleaudit.scoring.significance import MIN_CASES
 from tripleaudit.tables.cells import (
     GAP,
@@ -23,7 +24,6 @@ from tripleaudit.tables.cells import (
 from tripleaudit.tables.grid import FRACTION, Keys, make_row, row_frame, score_frame
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import Headline, TableSpec
-from tripleaudit.tables.tidy import RUN_KEYS, RunKey
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,32 +45,27 @@ MINEA_INTERVAL = (
 )
 
 
-def runs_of(inputs: TableInputs, protocol: str) -> list[RunKey]:
+def runs_of(study: TableInputs, protocol: str) -> list[Run]:
     """Return the runs of one measurement by corpus and name."""
-    runs = [run for run in inputs.scores.runs if run.protocol == protocol]
-    return sorted(runs, key=lambda run: (run.corpus, run.extractor))
+    runs = study.runs[study.runs["protocol"] == protocol]
+    return runs.sort_values(["corpus", "extractor"], kind="stable").to_dict("records")
 
 
-def model_label(run: RunKey, runs: Sequence[RunKey]) -> str:
+def model_label(run: Run, runs: Sequence[Run]) -> str:
     """The model's name, with the corpus where there are several."""
-    return (
-        run.extractor
-        if len({one.corpus for one in runs}) == 1
-        else f"{run.extractor}, {run.corpus}"
-    )
+    corpora = {other["corpus"] for other in runs}
+    return run["extractor"] if len(corpora) == 1 else f"{run['extractor']}, {run['corpus']}"
 
 
-def group_of(run: RunKey, runs: Sequence[RunKey]) -> str:
+def group_of(run: Run, runs: Sequence[Run]) -> str:
     """The heading of a model's rows, where there are several models."""
     return model_label(run, runs) if len(runs) > 1 else ""
 
 
-def strata_of(study: TableInputs, run: RunKey, metric: str) -> list[str]:
+def strata_of(study: TableInputs, run: Run, metric: str) -> list[str]:
     """Return the strata that a run has a value for, in their order in the scores file."""
-    cells = study.cells
-    is_of_run = (cells[list(RUN_KEYS)] == list(run)).all(axis=1)
-    is_metric = (cells["metric"] == metric) & (cells["matching"] == "")
-    return cells.loc[is_of_run & is_metric, "stratum"].tolist()
+    measured = study.frames.measured.get(run_id(run), [])
+    return [stratum for stratum, *rest in measured if rest == ["", metric]]
 
 
 def needle_columns(*columns: tuple[str, str, str], group: str = "", **keys: str) -> pd.DataFrame:
@@ -87,7 +82,7 @@ def needle_columns(*columns: tuple[str, str, str], group: str = "", **keys: str)
     return frame.assign(column_group=group, **keys)
 
 
-def stratum_rows(study: TableInputs, runs: Sequence[RunKey]) -> pd.DataFrame:
+def stratum_rows(study: TableInputs, runs: Sequence[Run]) -> pd.DataFrame:
     """Return a row for each model and each stratum of its needles."""
     rows = []
     strata = []
@@ -128,27 +123,27 @@ def criterion_label(name: str) -> str:
     return f"k({name[1:]})" if name.startswith("k") else name
 
 
-def coverage_note(study: TableInputs, runs: Sequence[RunKey]) -> str:
+def coverage_note(study: TableInputs, runs: Sequence[Run]) -> str:
     """Return a note on the share of calls with a readable answer, by model; empty without calls."""
     parts = []
     for run in runs:
-        calls = run._replace(protocol="calls")
-        coverage = study.mean(calls, "coverage")
+        calls = {**run, "protocol": "calls"}
+        coverage = study.frames.mean(calls, "coverage")
         if coverage is None:
             continue
-        counts = {status: study.mean(calls, f"status:{status}") for status in STATUSES}
+        counts = {status: study.frames.mean(calls, f"status:{status}") for status in STATUSES}
         listed = ", ".join(f"{int(count)} {status}" for status, count in counts.items() if count)
         judgements = _unreadable_judgements(study, calls)
-        parts.append(f"{run.extractor} {100 * coverage:.1f} % ({listed}){judgements}")
+        parts.append(f"{run['extractor']} {100 * coverage:.1f} % ({listed}){judgements}")
     if not parts:
         return ""
     return f"Coverage, the share of calls with a readable answer: {'; '.join(parts)}."
 
 
-def _unreadable_judgements(study: TableInputs, calls: RunKey) -> str:
+def _unreadable_judgements(study: TableInputs, calls: Run) -> str:
     """Return a note on unreadable verdicts of the judge; empty without such."""
-    unreadable = study.mean(calls, "judge_unreadable", matching="llm")
-    questions = study.mean(calls, "judge_questions", matching="llm")
+    unreadable = study.frames.mean(calls, "judge_unreadable", matching="llm")
+    questions = study.frames.mean(calls, "judge_questions", matching="llm")
     if not unreadable:
         return ""
     return f", {int(unreadable)} of {int(questions or 0)} verdicts of its judge unreadable"
@@ -185,24 +180,24 @@ def minea(study: TableInputs) -> Table:
     return of_frame(frame, caption, notes)
 
 
-def _displaced_note(study: TableInputs, runs: Sequence[RunKey]) -> str:
+def _displaced_note(study: TableInputs, runs: Sequence[Run]) -> str:
     """Return a note on names that are lost with needles; empty where it was not measured."""
     displaced = []
     for run in runs:
-        share = study.mean(run, "displaced", matching="n")
+        share = study.frames.mean(run, "displaced", matching="n")
         if share is not None:
-            displaced.append(f"{run.extractor} {100 * share:.1f} %")
+            displaced.append(f"{run['extractor']} {100 * share:.1f} %")
     if not displaced:
         return ""
     return f"Names found in the untouched documents that the needles displaced: {'; '.join(displaced)}."
 
 
-def _origins(study: TableInputs, run: RunKey) -> str:
+def _origins(study: TableInputs, run: Run) -> str:
     """Return a note on the origin of the needles, which are the same for all models."""
-    origins = run._replace(protocol="origins")
+    origins = {**run, "protocol": "origins"}
     counts = {}
     for name in ORIGINS:
-        count = study.mean(origins, name)
+        count = study.frames.mean(origins, name)
         counts[name] = None if count is None else number(count, 0)
     if counts["infused"] is None:
         return ""
@@ -226,11 +221,8 @@ def needle_criteria(study: TableInputs) -> Table:
     rows = stratum_rows(study, runs)
     rows = rows[~rows["stratum"].astype(str).str.startswith("group:")]
     rows = rows.assign(row=rows["row"].replace("all", "All needles"))
-    cells = study.cells
-    is_rate = (cells["metric"] == "rate") & (cells["protocol"] == "needles")
-    criteria = (
-        cells.loc[is_rate].sort_values(["corpus", "extractor"], kind="stable")["matching"].unique()
-    )
+    cells = study.frames.select_cells(metric="rate", protocol="needles")
+    criteria = cells.sort_values(["corpus", "extractor"], kind="stable")["matching"].unique()
     rates = needle_columns(
         *((criterion_label(criterion), "rate", criterion) for criterion in criteria),
         group="Criterion",
@@ -278,7 +270,7 @@ def needle_example(inputs: TableInputs) -> Table:
     criteria = ("n", "ns", "k0.5", "k0.6", "k0.7", "llm")
     rows: list[Row] = []
     total = 0
-    known = {run.extractor: subject(run._asdict()) for run in runs_of(inputs, "needles")}
+    known = {run["extractor"]: subject(run) for run in runs_of(inputs, "needles")}
     for path in inputs.files.get("criteria", []):
         found = [row for _, row in read_jsonl(path)]
         total += len(found)

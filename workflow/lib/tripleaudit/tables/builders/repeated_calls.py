@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from tripleaudit.scoring.scores import Run, run_id
 from tripleaudit.tables.builders.minea import (
     coverage_note,
     group_of,
@@ -17,7 +18,6 @@ from tripleaudit.tables.cells import GAP, Cell, Table, of_frame
 from tripleaudit.tables.grid import FRACTION, Keys, make_row, row_frame, score_frame
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import TableSpec
-from tripleaudit.tables.tidy import RunKey
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +29,7 @@ def lost_in_the_middle(study: TableInputs) -> Table:
     parts_of_run = {}
     for run in runs:
         strata = strata_of(study, run, "redundancy")
-        parts_of_run[run] = [part for part in strata if part.isdigit()]
+        parts_of_run[run_id(run)] = [part for part in strata if part.isdigit()]
     count = max(map(len, parts_of_run.values()), default=1)
     rows = row_frame(make_row(model_label(run, runs), run, "") for run in runs)
     columns = stratum_columns("Part", [str(part) for part in range(1, count + 1)])
@@ -45,7 +45,7 @@ def lost_in_the_middle(study: TableInputs) -> Table:
     notes = [
         "Redundancy compares names. After a whole document is extracted, each part is shown once more, every time "
         "from the same state of the thread; a model that uses its history returns little that is old.",
-        *[_repetition_note(study, run, parts) for run, parts in parts_of_run.items()],
+        *[_repetition_note(study, run, parts_of_run[run_id(run)]) for run in runs],
         coverage_note(study, runs),
     ]
     caption = (
@@ -68,13 +68,13 @@ def _without_gaps(keys: Keys, cell: Cell) -> Cell:
     return cell if cell.value is not None else Cell(text="")
 
 
-def _repetition_note(study: TableInputs, run: RunKey, parts: Sequence[str]) -> str:
+def _repetition_note(study: TableInputs, run: Run, parts: Sequence[str]) -> str:
     """Return how many repeated extractions brought nothing, or had no room in the context."""
-    empty = sum(study.mean(run, "empty", stratum=part) or 0 for part in parts)
-    restarted = int(study.mean(run, "restarted") or 0)
-    documents = int(study.mean(run, "documents") or 0)
+    empty = sum(study.frames.mean(run, "empty", stratum=part) or 0 for part in parts)
+    restarted = int(study.frames.mean(run, "restarted") or 0)
+    documents = int(study.frames.mean(run, "documents") or 0)
     return (
-        f"{run.extractor}: {documents} documents in {len(parts)} parts; of {documents * len(parts)} repetitions "
+        f"{run['extractor']}: {documents} documents in {len(parts)} parts; of {documents * len(parts)} repetitions "
         f"{int(empty)} brought no entity (counted as 0) and {restarted} did not fit into the context, so that "
         "a new thread without history answered them."
     )

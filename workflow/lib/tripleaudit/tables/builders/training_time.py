@@ -31,7 +31,7 @@ def training_time(study: TableInputs) -> Table:
     """
     import pandas as pd
 
-    times, devices = _times_and_devices(study.runs)
+    times, devices = _times_and_devices(study.facts.rows)
     corpora = labels.corpora(corpus for corpus, _, _ in times)
     names = labels.ordered({name for _, name, _ in times}, labels.cardinality_order())
     names.sort(key=lambda name: not is_extractor(name))

@@ -1,19 +1,31 @@
 """``trainings``: settings of each training, and its state at the end."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from tripleaudit.scoring.scores import run_keys
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, Cell, Table, of_frame, subject
 from tripleaudit.tables.grid import is_extractor
-from tripleaudit.tables.inputs import UNFINISHED, UNSETTLED, TableInputs
-from tripleaudit.tables.loading import ended, trainings_of
+from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import TableSpec
-from tripleaudit.tables.system_notes import UNKNOWN, describe_encoder
-from tripleaudit.tables.tidy import RunKey
+from tripleaudit.tables.study_facts import (
+    TRAINING_KEYS,
+    UNFINISHED,
+    UNKNOWN,
+    UNSETTLED,
+    Fact,
+    describe_encoder,
+    ended,
+)
 from tripleaudit.training.convergence import CONVERGED, FEWEST, FLAT, MARGIN, RISE, RISING, pace
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS: Final = (
     "Encoder",
@@ -80,63 +92,73 @@ def trainings(study: TableInputs) -> Table:
     """Build from the facts of the trainings: a row for all seeds, with means over them."""
     import pandas as pd
 
-    facts_by_run = trainings_of(study.runs)
-    runs = _sort_runs(facts_by_run)
-    index = [(_training_set(run), labels.extractor(run.extractor, run.noise)) for run in runs]
+    trainings = _sorted_trainings(study)
+    rows = trainings.to_dict("records")
     frame = pd.DataFrame(
-        [_row(run, facts_by_run[run]) for run in runs],
-        index=pd.MultiIndex.from_tuples(index, names=["Training set", "System"]),
+        [_row(row, row["facts"]) for row in rows],
+        index=pd.MultiIndex.from_tuples(
+            [
+                (_training_set(row), labels.extractor(row["extractor"], row["noise"]))
+                for row in rows
+            ],
+            names=["Training set", "System"],
+        ),
         columns=list(COLUMNS),
     )
     caption = "How each system was trained, and how far it had come when its training ended."
-    return of_frame(frame, caption, _notes(facts_by_run))
+    return of_frame(frame, caption, _notes(study.facts.trainings.values()))
 
 
-def _sort_runs(runs: Iterable[RunKey]) -> list[RunKey]:
-    """Return runs in the papers' order of corpora, protocols and extractors."""
-    runs = list(runs)
-    corpora = labels.corpora(run.corpus for run in runs)
-    names = labels.ordered((run.extractor for run in runs), labels.rte_order())
-    protocols = labels.ordered((run.protocol for run in runs), labels.protocol_order())
+def _sorted_trainings(study: TableInputs) -> pd.DataFrame:
+    """Return trainings with their facts, in the papers' order of corpora, protocols, extractors."""
+    import pandas as pd
 
-    def rank(run: RunKey) -> tuple[Any, ...]:
-        corpus, protocol = corpora.index(run.corpus), protocols.index(run.protocol)
-        return corpus, protocol, run.training, names.index(run.extractor), run.noise
+    trainings = pd.DataFrame(list(study.facts.trainings), columns=list(TRAINING_KEYS))
+    trainings["facts"] = list(study.facts.trainings.values())
+    orders = {
+        "corpus": labels.corpora(trainings["corpus"]),
+        "protocol": labels.ordered(trainings["protocol"], labels.protocol_order()),
+        "extractor": labels.ordered(trainings["extractor"], labels.rte_order()),
+    }
 
-    return sorted(runs, key=rank)
+    def rank(column: pd.Series) -> pd.Series:
+        return column.map(orders[column.name].index) if column.name in orders else column
+
+    return trainings.sort_values(list(TRAINING_KEYS), key=rank)
 
 
-def _training_set(run: RunKey) -> str:
-    setting = labels.SETTINGS[run.training]
-    return f"{labels.corpus(run.corpus)}, {labels.protocol(run.protocol)}, {setting}"
+def _training_set(keys: Mapping[str, Any]) -> str:
+    corpus, protocol = labels.corpus(keys["corpus"]), labels.protocol(keys["protocol"])
+    return f"{corpus}, {protocol}, {labels.SETTINGS[keys['training']]}"
 
 
-def _notes(facts_by_run: Mapping[RunKey, Sequence[Mapping[str, Any]]]) -> list[str]:
-    facts = [fact for seeds in facts_by_run.values() for fact in seeds]
+def _notes(trainings: Collection[Sequence[Fact]]) -> list[str]:
+    facts = [fact for seeds in trainings for fact in seeds]
     doubled = [fact["doubled"] for fact in facts if fact.get("doubled")]
     notes = [NOTES["pace"]]
     if doubled:
         notes.append(NOTES["doubled"])
     if any(gain.get("earlier") for gain in doubled):
         notes.append(NOTES["earlier"])
-    notes += [NOTES["rates"], *_noising_notes(facts_by_run)]
+    notes += [NOTES["rates"], *_noising_notes(trainings)]
     notes += [NOTES["layout"], NOTES["lost"], NOTES["best"]]
-    if len(facts) > len(facts_by_run):
+    if len(facts) > len(trainings):
         notes.append(NOTES["seeds"])
     return [*notes, GAPS]
 
 
-def _noising_notes(trainings: Mapping[RunKey, Sequence[Mapping[str, Any]]]) -> list[str]:
+def _noising_notes(trainings: Iterable[Sequence[Fact]]) -> list[str]:
     """Return a note for each training set with sentences that Entity Noising never changes."""
     notes: dict[str, None] = {}
-    for run, facts in trainings.items():
+    for facts in trainings:
+        keys = facts[0]["keys"]
         counts = facts[0].get("counts") or {}
         excluded, probability = counts.get("noise_nested"), facts[0].get("noise_probability")
         if not excluded or probability is None:
             continue
         with_triples = counts["sentences"] - counts.get("zero", 0)
         effective = probability * (1 - excluded / with_triples)
-        where = f"{labels.corpus(run.corpus)}, {labels.protocol(run.protocol)}"
+        where = f"{labels.corpus(keys['corpus'])}, {labels.protocol(keys['protocol'])}"
         notes[
             f"Entity Noising ({where}) never changes sentences with overlapping entities, "
             f"{excluded} of {with_triples}; its probability of {probability:g} is {effective:.4f} "
@@ -145,7 +167,7 @@ def _noising_notes(trainings: Mapping[RunKey, Sequence[Mapping[str, Any]]]) -> l
     return list(notes)
 
 
-def _row(run: RunKey, facts: Sequence[Mapping[str, Any]]) -> dict[str, Cell]:
+def _row(keys: Mapping[str, Any], facts: Sequence[Fact]) -> dict[str, Cell]:
     """Return the cells of trainings by column.
 
     The cell of the seeds carries their subject, for the report's matrix.
@@ -153,7 +175,7 @@ def _row(run: RunKey, facts: Sequence[Mapping[str, Any]]) -> dict[str, Cell]:
     settings: Mapping[str, Any] = facts[0].get("settings") or {}
     encoders = dict.fromkeys(describe_encoder(fact) for fact in facts)
     layouts = dict.fromkeys(fact.get("layout") or UNKNOWN for fact in facts)
-    extracts = is_extractor(facts[0].get("extractor") or run.extractor)
+    extracts = is_extractor(facts[0].get("extractor") or keys["extractor"])
     devices = {labels.device(str(fact["device"])) for fact in facts}
     lost = [_lost_share(fact.get("counts") or {}) for fact in facts]
     batch = settings.get("batch_size")
@@ -163,7 +185,7 @@ def _row(run: RunKey, facts: Sequence[Mapping[str, Any]]) -> dict[str, Cell]:
     cells = {
         "Encoder": Cell(text=", ".join(encoders)),
         "Layout": Cell(text=", ".join(layouts)) if extracts else Cell(),
-        "Seeds": Cell(len(facts), 0, of=subject(run._asdict())),
+        "Seeds": Cell(len(facts), 0, of=subject(run_keys(keys))),
         "Lost": _percent(_mean(lost), 1) if extracts else Cell(),
         "Epochs": Cell(_mean(fact.get("epochs") for fact in facts), 1),
         "Batch": Cell(batch, 0),

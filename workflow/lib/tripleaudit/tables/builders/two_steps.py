@@ -1,9 +1,12 @@
 """``zcc`` and ``two-step``: classifiers alone and before extraction (zero-cardinality, 4, 5)."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from __future__ import annotations
 
-from tripleaudit.scoring.scores import CLASSIFICATION, split_two_step, two_step_name
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tripleaudit.scoring.scores import CLASSIFICATION, run_keys, split_two_step, two_step_name
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.builders.end_to_end import PARTIAL_NOTE, has_partial_rows, printed, rows_of
 from tripleaudit.tables.cells import Cell, Table, subject
@@ -15,14 +18,15 @@ from tripleaudit.tables.grid import (
     make_row,
     row_frame,
     row_notes,
-    runs_of_rows,
     score_columns,
     score_frame,
     score_table,
 )
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import Headline, TableSpec
-from tripleaudit.tables.tidy import RunKey, run_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 READS = ("data/reported/zero_cardinality.csv",)
 
@@ -53,20 +57,21 @@ UNTRAINED_CHANGE_NOTE = "; of a system without training, minus its own F1 withou
 
 def zcc(study: TableInputs) -> Table:
     """Build from scores of the classifiers, trained and tested on WZ."""
-    runs = [run for run in study.scores.runs if CLASSIFICATION in study.scores.matchings(run)]
-    classifiers = labels.ordered((run.extractor for run in runs), labels.cardinality_order())
+    scores = study.scores
+    scores = scores[scores["matching"] == CLASSIFICATION]
+    base = run_keys(protocol="original", training="wz", testing="wz")
     rows = row_frame(
-        make_row(labels.extractor(name), RunKey("", "original", "wz", "wz", name), CLASSIFICATION)
-        for name in classifiers
+        make_row(labels.extractor(name), {**base, "extractor": name}, CLASSIFICATION)
+        for name in labels.ordered(scores["extractor"], labels.cardinality_order())
     )
-    corpora = labels.corpora(run.corpus for run in runs)
+    corpora = labels.corpora(scores["corpus"])
     columns = concat_columns(
         score_columns(labels.corpus(corpus), corpus=corpus) for corpus in corpora
     )
     heads = ("Classifier", "")
     frame = score_frame(study, rows, columns, heads=heads, unit=FRACTION, reported=_reported_zcc)
     caption = "The zero-cardinality classifier (ZCC): does a sentence have triples?"
-    more = [*ZCC_NOTES, *row_notes(study, runs_of_rows(rows), "original")]
+    more = [*ZCC_NOTES, *row_notes(study, rows, "original")]
     return score_table(study, caption, frame, *more, ruled=False)
 
 
@@ -80,16 +85,17 @@ def _reported_zcc(keys: Keys) -> str | None:
 
 def two_step(study: TableInputs) -> Table:
     """Build from scores of two-step extraction on WZ test sets, next to end-to-end training."""
-    runs = [run for run in study.scores.runs if split_two_step(run.extractor)[0]]
-    rows = row_frame(_two_step_rows(study, runs))
-    alone = [run._replace(extractor=split_two_step(run.extractor)[1]) for run in runs_of_rows(rows)]
-    has_untrained = any(run.extractor in study.untrained for run in alone)
-    has_costs = any(study.mean(run, "money_ungated") is not None for run in runs)
+    runs = study.runs
+    runs = runs[runs["extractor"].str.contains("+", regex=False)]
+    rows = row_frame(_two_step_rows(study, runs["extractor"]))
+    alone = rows.assign(extractor=[split_two_step(name)[1] for name in rows["extractor"]])
+    has_untrained = alone["extractor"].isin(study.facts.untrained).any()
+    has_costs = (study.scores["metric"] == "money_ungated").any()
     is_paid = has_untrained and has_costs
     saved: Sequence[str] = SAVED[:1] if has_untrained else ()
     if is_paid:
         saved = SAVED
-    corpora = labels.corpora(run.corpus for run in runs)
+    corpora = labels.corpora(runs["corpus"])
     columns = concat_columns(
         score_columns(labels.corpus(corpus), corpus=corpus) for corpus in corpora
     )
@@ -98,11 +104,12 @@ def two_step(study: TableInputs) -> Table:
     order = []
     for corpus in corpora:
         group = labels.corpus(corpus)
-        keys = [{**row, "corpus": corpus} for row in rows.to_dict("records")]
+        of_corpus = rows.assign(corpus=corpus)
         order += [column for column in scores if column[0] == group]
-        scores[group, CHANGE] = [_change(study, row) for row in keys]
+        scores[group, CHANGE] = _changes(study, of_corpus)
         for column in saved:
-            scores[group, column] = [_saved(study, row, column) for row in keys]
+            cells = [_saved(study, keys, column) for keys in of_corpus.to_dict("records")]
+            scores[group, column] = cells
         order += [(group, column) for column in (CHANGE, *saved)]
     more = [TRAINING_NOTE, CHANGE_NOTE + (UNTRAINED_CHANGE_NOTE if has_untrained else ".")]
     if has_partial_rows(rows["row"]):
@@ -116,14 +123,14 @@ def two_step(study: TableInputs) -> Table:
     return score_table(study, caption, scores[order], *more)
 
 
-def _two_step_rows(study: TableInputs, runs: Sequence[RunKey]) -> list[dict[str, str]]:
-    """Return the rows of each classifier."""
-    pairs = [split_two_step(run.extractor) for run in runs]
+def _two_step_rows(study: TableInputs, systems: Iterable[str]) -> list[dict[str, str]]:
+    """Return the rows of each classifier, from names such as ``zcc-binary+casrel``."""
+    pairs = [split_two_step(system) for system in systems]
     rows = []
     for classifier in labels.ordered((gate for gate, _ in pairs), labels.cardinality_order()):
         extractors = [extractor for gate, extractor in pairs if gate == classifier]
         names = labels.ordered(extractors, labels.cardinality_order())
-        base = RunKey("", "original", "nz", "wz", "")
+        base = run_keys(protocol="original", training="nz", testing="wz")
         rows += [
             {**row, "extractor": two_step_name(classifier, row["extractor"])}
             for row in rows_of(study, names, base, labels.extractor(classifier))
@@ -143,15 +150,15 @@ def _paper_two_step(keys: Keys, metric: str) -> str | None:
 
 def _saved(study: TableInputs, keys: Keys, column: str) -> Cell:
     """Return the share of sentences or money that remains, or is saved, behind a classifier."""
-    run, matching = run_of(keys), keys["matching"]
-    cases = study.mean(run, "sentences", matching=matching)
-    passed, paid = study.mean(run, "let_through"), study.mean(run, "money")
-    whole = study.mean(run, "money_ungated")
+    frames, matching = study.frames, keys["matching"]
+    cases = frames.mean(keys, "sentences", matching=matching)
+    passed, paid = frames.mean(keys, "let_through"), frames.mean(keys, "money")
+    whole = frames.mean(keys, "money_ungated")
     if not cases or passed is None:
         return Cell()
-    gate = split_two_step(run.extractor)[0]
-    mark = study.scores.mark(run._replace(training="wz", extractor=gate, noise="none"))
-    of = subject(run._asdict(), matching=matching, metric="let_through")
+    gate = split_two_step(keys["extractor"])[0]
+    mark = frames.mark(run_keys(keys, training="wz", extractor=gate, noise="none"))
+    of = subject(run_keys(keys), matching=matching, metric="let_through")
     if column == SAVED[0]:
         return Cell(100 * passed / cases, 1, mark=mark, of=of)
     if paid is None or not whole:
@@ -161,14 +168,17 @@ def _saved(study: TableInputs, keys: Keys, column: str) -> Cell:
     return Cell(100 * (1 - paid / whole), 1, mark=mark, of=of)
 
 
-def _change(study: TableInputs, keys: Keys) -> Cell:
-    run = run_of(keys)
-    alone = split_two_step(run.extractor)[1]
-    training = "nz" if alone in study.untrained else "wz"
-    end_to_end = run._replace(training=training, extractor=alone)
-    gain = study.scores.difference(run, end_to_end, matching=keys["matching"], digits=2)
-    paper = _paper_two_step(keys_in_paper(study, keys), "F1_gain_points")
-    return replace(gain, reported=paper)
+def _changes(study: TableInputs, rows: pd.DataFrame) -> list[Cell]:
+    """Return F1 minus that of the extractor trained end to end, or of the system alone."""
+    alone = [split_two_step(name)[1] for name in rows["extractor"]]
+    training = ["nz" if name in study.facts.untrained else "wz" for name in alone]
+    f1 = rows.assign(metric="f1", stratum="all")
+    gains = study.frames.differences(f1, f1.assign(training=training, extractor=alone), digits=2)
+    cells = []
+    for keys, gain in zip(rows.to_dict("records"), gains, strict=True):
+        paper = _paper_two_step(keys_in_paper(study, keys), "F1_gain_points")
+        cells.append(replace(gain, reported=paper))
+    return cells
 
 
 ZCC = TableSpec(

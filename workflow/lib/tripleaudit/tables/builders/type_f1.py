@@ -1,7 +1,7 @@
 """``type-f1``: F1 by what training has shown of a triple (rte-generalization, table 2).
 
-Two files define its numbers: ``grid`` selects and marks the cells, ``inputs`` computes their means
-and intervals.
+Two files define its numbers: ``grid`` selects and marks the cells, ``result_frames`` computes their
+means and intervals.
 """
 
 from tripleaudit.tables import reported
@@ -18,7 +18,7 @@ def type_f1(study: TableInputs) -> Table:
 
     The paper's baseline rows of table 2 recur in table 3, which has those with noising too.
     """
-    has_original = any(run.protocol == "original" for run in study.scores.runs)
+    has_original = (study.runs["protocol"] == "original").any()
     split = "original" if has_original else "rearranged"
     columns = score_columns(with_strata=True, only_f1=True, protocol=split)
     caption = f"F1 and type F1 (%) on the {split} test sets."

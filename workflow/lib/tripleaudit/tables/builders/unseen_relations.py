@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING
 from tripleaudit.extractors.spec import EXTRACTORS
 from tripleaudit.protocols.unseen_relations import NAME
 from tripleaudit.scoring.baselines import BASELINES
+from tripleaudit.scoring.scores import run_keys
 from tripleaudit.tables.cells import Cell, Table, subject
 from tripleaudit.tables.grid import (
     Keys,
     extractor_rows,
     row_notes,
-    runs_of_rows,
     score_columns,
     score_frame,
     score_table,
 )
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import Headline, TableSpec
-from tripleaudit.tables.tidy import run_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,10 +40,9 @@ CANNOT_NOTE = (
 def unseen_relations(study: TableInputs) -> Table:
     """Build rows for every system; extractors that learn relations as weights score zero."""
     rows = _rows(study)
-    runs = runs_of_rows(rows)
-    named = [run for run in runs if _can_name(run.extractor)]
+    named = rows[rows["extractor"].map(_can_name).astype(bool)]
     more = [*NOTES]
-    if len(named) < len(runs):
+    if len(named) < len(rows):
         more.append(CANNOT_NOTE)
     more += row_notes(study, named, NAME)
     heads = ("System", "Corpus")
@@ -59,7 +57,7 @@ def _zero_by_construction(keys: Keys, cell: Cell) -> Cell:
         return cell
     if keys["metric"] != "f1":
         return Cell(text="0")
-    of = subject(run_of(keys)._asdict(), matching=keys["matching"], metric="f1")
+    of = subject(run_keys(keys), matching=keys["matching"], metric="f1")
     return Cell(text=CANNOT, of=of)
 
 
@@ -72,15 +70,16 @@ def _can_name(extractor: str) -> bool:
 
 def _rows(study: TableInputs) -> pd.DataFrame:
     """Return a row for each system of the corpora with the protocol that was queried."""
-    queried = {(run.corpus, run.extractor) for run in study.scores.runs if run.protocol == NAME}
-    for fact in study.systems:
+    runs = study.runs[study.runs["protocol"] == NAME]
+    queried = set(zip(runs["corpus"], runs["extractor"], strict=True))
+    for fact in study.facts.systems:
         if fact["keys"]["protocol"] == NAME:
             queried.add((fact["keys"]["corpus"], fact["system"]))
     rows = extractor_rows(study, (NAME,), NAME)
     is_shown = []
-    for run in runs_of_rows(rows):
-        cannot_name = run.noise == "none" and not _can_name(run.extractor)
-        is_shown.append((run.corpus, run.extractor) in queried or cannot_name)
+    for run in rows.to_dict("records"):
+        cannot_name = run["noise"] == "none" and not _can_name(run["extractor"])
+        is_shown.append((run["corpus"], run["extractor"]) in queried or cannot_name)
     return rows.loc[is_shown]
 
 

@@ -14,8 +14,8 @@ from typing import Any
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import atomic_write
 from tripleaudit.tables import panels
+from tripleaudit.tables.building import ResultFiles, ResultReader
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.loading import ResultFiles, ResultReader
 
 NEEDS = {"lost-in-the-middle": "needles"}
 """Plot -> the part of a study whose scores it draws; all others draw those of extraction."""

@@ -1,16 +1,14 @@
 """``f1-cost``: F1 against seconds and money for 1,000 sentences, a point for each system."""
 
 from collections.abc import Iterable, Mapping
-from itertools import groupby
 from textwrap import wrap
 from typing import Any
 
 import altair as alt
 
 from tripleaudit.tables import labels, panels
-from tripleaudit.tables.builders.efficiency import is_stored, named, per_thousand
+from tripleaudit.tables.builders.efficiency import costs_by_run, is_stored, per_thousand
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.tidy import RunKey
 
 NAME = "f1-cost"
 COSTS = ("seconds", "money")
@@ -25,26 +23,27 @@ def draw(inputs: TableInputs) -> panels.Spec:
     panel.
     """
     drawn = []
-    for corpus, rows in groupby(named(inputs), lambda row: row[1].corpus):
-        found = [_point(inputs, *row) for row in rows]
+    for corpus, runs in costs_by_run(inputs).groupby("corpus", sort=False):
+        points = [_point(run) for run in runs.to_dict("records")]
         for cost in COSTS:
-            if shown := [point for point in found if point[cost] and "value" in point]:
-                left = [point for point in found if point not in shown]
+            shown = [point for point in points if point[cost] and "value" in point]
+            left = [point for point in points if point not in shown]
+            if shown:
                 drawn.append(_panel(labels.corpus(corpus), cost, shown, left))
     return panels.plot(drawn, columns=2, width=300)
 
 
-def _point(
-    inputs: TableInputs, name: str, run: RunKey, records: list[dict[str, Any]]
-) -> dict[str, Any]:
-    cell = inputs.scores.cell(run, "f1", matching=inputs.matching)
-    few = [one for one in records if one.get("queried", 0) < one.get("of", 0)]
-    parts = [f" ({one['queried']} of {one['of']} sentences)" for one in few]
-    name += "".join(parts[:1]) + cell.mark
-    costs = {cost: per_thousand(records, cost) for cost in COSTS}
-    return {"row": name, "stored": is_stored(records), **costs} | (
-        {} if cell.value is None else panels.point(name, name, cell)
-    )
+def _point(run: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the point of a row of :func:`costs_by_run`; without values if it has no F1."""
+    f1, records = run["f1"], run["records"]
+    name = run["name"]
+    partial = [record for record in records if record.get("queried", 0) < record.get("of", 0)]
+    if partial:
+        name += f" ({partial[0]['queried']} of {partial[0]['of']} sentences)"
+    name += f1.mark
+    point = {"row": name, "stored": is_stored(records)}
+    point |= {cost: per_thousand(records, cost) for cost in COSTS}
+    return point if f1.value is None else point | panels.point(name, name, f1)
 
 
 def _panel(

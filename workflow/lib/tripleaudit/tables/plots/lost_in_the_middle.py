@@ -19,7 +19,7 @@ def draw(inputs: TableInputs) -> panels.Spec:
     rows = []
     for run in runs:
         parts = sorted(int(part) for part in strata_of(inputs, run, "redundancy") if part.isdigit())
-        values = [inputs.mean(run, "redundancy", stratum=str(part)) for part in parts]
+        values = [inputs.frames.mean(run, "redundancy", stratum=str(part)) for part in parts]
         rows += _points(model_label(run, runs), values)
     if not rows:
         return panels.plot([])

@@ -4,9 +4,9 @@ import altair as alt
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import read_json
+from tripleaudit.scoring.scores import run_keys
 from tripleaudit.tables import labels, panels
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.tidy import RunKey
 
 NAME = "zcc-curves"
 
@@ -38,7 +38,8 @@ def _panel(inputs: TableInputs, corpus: str, classifiers: dict[str, list[dict]])
     for name in labels.ordered(classifiers, labels.cardinality_order()):
         seeds = classifiers[name]
         average = sum(curve["average_precision"] for curve in seeds) / len(seeds)
-        mark = inputs.scores.mark(RunKey(corpus, "original", "wz", "wz", name))
+        wz = {"protocol": "original", "training": "wz", "testing": "wz"}
+        mark = inputs.frames.mark(run_keys(wz, corpus=corpus, extractor=name))
         names.append(f"{labels.extractor(name)}{mark}, AP {average:.3f}")
         for number, curve in enumerate(seeds):
             of = {"series": names[-1], "seed": number}
