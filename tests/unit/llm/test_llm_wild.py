@@ -5,6 +5,7 @@ once.
 import gzip
 import json
 import logging
+import resource
 import shutil
 import sqlite3
 from types import SimpleNamespace
@@ -425,6 +426,29 @@ def test_a_disk_that_fills_costs_at_most_the_requests_in_flight(tmp_path):
             )
             assert client.store.spent() <= billed <= client.store.committed()
         assert fake.count <= 60 + own.concurrency
+
+
+def test_a_limit_of_file_sizes_is_one_sentence_and_keeps_the_answers(tmp_path):
+    """Quotas end in the same error of the disk."""
+    asked = [Request([{"role": "user", "content": f"number {number}"}]) for number in range(40)]
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with FakeEndpoint("x" * 3000) as fake:
+        own = endpoint(fake, prices=Prices(1, 2))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, limits[1]))
+        try:
+            with (
+                Client(own, tmp_path) as client,
+                pytest.raises(UserError, match="a quota may be used up.; make room") as caught,
+            ):
+                client.complete_all(asked)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert "move the file away" not in str(caught.value)
+        with Client(own, tmp_path) as client:
+            stored = sum(client.lookup(request) is not None for request in asked)
+            sent = fake.count
+            assert stored > 0 and len(client.complete_all(asked)) == 40
+            assert fake.count - sent == 40 - stored
 
 
 # --- records of another version, and clocks

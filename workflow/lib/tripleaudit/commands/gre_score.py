@@ -7,7 +7,7 @@ from tripleaudit.core.arguments import MONEY, NUMBER, Real, add_settings
 from tripleaudit.llm.store import DEFAULT_CACHE
 
 if TYPE_CHECKING:
-    from tripleaudit.llm.client import Endpoint
+    from tripleaudit.llm.endpoint import Endpoint
 
 READS = ("data/prompts/judge.yaml", "data/prompts/split.yaml")
 
@@ -77,26 +77,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def add_querying(parser: argparse.ArgumentParser) -> None:
     """Add how a model at an endpoint is queried, and what that may cost."""
+    from tripleaudit.llm.endpoint import Endpoint
+
     parser.add_argument(
         "--cache",
         default=DEFAULT_CACHE,
         metavar="DIR",
         help="folder of stored answers (default: %(default)s)",
     )
-    parser.add_argument(
-        "--concurrency", type=NUMBER, default=4, metavar="N", help="requests in flight (default: 4)"
-    )
-    parser.add_argument(
-        "--temperature",
-        type=Real(0, 2),
-        default=0.0,
-        metavar="T",
-        help="sampling temperature (default: 0)",
-    )
-    parser.add_argument(
-        "--reasoning-effort",
-        metavar="EFFORT",
-        help="reasoning effort of the model: low, medium, high, ...",
+    helps = {
+        "concurrency": "requests in flight",
+        "temperature": "sampling temperature",
+        "reasoning_effort": "reasoning effort of the model: low, medium, high, ...",
+    }
+    add_settings(
+        parser,
+        Endpoint,
+        helps,
+        concurrency="concurrency",
+        temperature="temperature",
+        reasoning_effort="reasoning-effort",
     )
     parser.add_argument(
         "--prices",
@@ -119,7 +119,7 @@ def endpoint_of(
         UserError: there is a budget, and no prices.
     """
     from tripleaudit.core.errors import UserError
-    from tripleaudit.llm.client import Endpoint, Prices
+    from tripleaudit.llm.endpoint import Endpoint, Prices
 
     prices = Prices(*args.prices) if args.prices else Prices()
     if args.budget is not None and not prices:

@@ -107,11 +107,11 @@ def add_settings(
             continue
         form: dict[str, Any] = {"metavar": option.rpartition("-")[2].upper()}
         if types & {int, float}:
-            form["metavar"] = "N" if int in types else "X"
+            form["metavar"] = "X" if float in types else "N"
         if get_origin(field.annotation) is Literal:
             form = {"choices": get_args(field.annotation)}
         elif types & {int, float}:
-            number = Whole if int in types else Real
+            number = Real if float in types else Whole
             form["type"] = number(_limit(field, "ge") or 0, _limit(field, "le"))
         elif str not in types:
             form["nargs"] = "+"

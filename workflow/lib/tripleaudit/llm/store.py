@@ -336,9 +336,15 @@ class Store:
             with explained(path):
                 yield
         except sqlite3.Error as error:
-            if "full" in str(error):
+            name = getattr(error, "sqlite_errorname", "")  # missing where sqlite3 itself complains
+            if name == "SQLITE_FULL":
                 problem = (
                     "the disk is full; free some space and run again, what was finished is kept"
+                )
+            elif name.startswith("SQLITE_IOERR"):
+                problem = (
+                    "the disk cannot be read or written (a limit or a quota may be used up); make "
+                    "room and run again, what was finished is kept"
                 )
             else:
                 problem = f"the stored answers cannot be used ({error}); move the file away, or repair it with sqlite3"

@@ -1,6 +1,5 @@
 """Readers of answers of language models; they never raise for, or add to, the content."""
 
-from tripleaudit.llm.reading.answer_text import says_nothing, strip_thought, strip_wrapping
 from tripleaudit.llm.reading.entity_answers import parse_entities
 from tripleaudit.llm.reading.json_values import Decoded, decode
 from tripleaudit.llm.reading.label_answers import parse_label
@@ -23,7 +22,4 @@ __all__ = [
     "parse_rows",
     "parse_triples",
     "parse_yes_no",
-    "says_nothing",
-    "strip_thought",
-    "strip_wrapping",
 ]
