@@ -222,7 +222,7 @@ def test_systems_of_every_kind(folder):
         == "0.667"
     )
     assert all(cell.strip() in ("–", "") for cell in rows["broken"][3:-1])
-    assert "broken (people, Ori.) has no scores: ends with exit status 2" in printed
+    assert "broken (people, Ori.) has no scores: ends with exit status 1" in printed
 
 
 MODEL = "results/demo/models/demo/original-nz/casrel/none/seed1"  # what the tutorial loads

@@ -152,6 +152,35 @@ def test_settings_that_an_extractor_of_ones_own_brings_are_checked_in_the_plan(t
     ]
 
 
+@pytest.mark.parametrize(
+    ("section", "where"),
+    [
+        ({"own_extractors": {"mine": "mine.py:Mine"}, "extractors": {"mine": {"share": 0.3}}}, "extractors/mine"),
+        ({"extractors": {"casrel": {"share": 0.3}}}, None),
+        ({"training": {"max_length": 64}}, "training"),
+        ({"systems": {"casrel": {"trained": {"max_length": 64}}}}, "systems/casrel/trained"),
+        ({"zcc": {"binary": {"max_length": 64}}}, "zcc/binary"),
+    ],
+)  # fmt: skip
+def test_a_field_of_an_extractor_among_the_settings_of_its_training_is_named_with_its_place(
+    section, where, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(
+        "from tripleaudit.extractors.specs.casrel import CasRelSettings\n"
+        "class Mine:\n    name = 'mine'\n    class settings(CasRelSettings):\n        share: float = 0.5\n"
+    )
+    sentences = "\n".join(problems({"study": "s", **section}))
+    if where is None:
+        assert (
+            "extractors/casrel: unknown key 'share'" in sentences and "under model" not in sentences
+        )
+    else:
+        field = "share" if "own_extractors" in section else "max_length"
+        assert f"{where}: '{field}' is a field of the extractor" in sentences
+        assert f"model: {{{field}: ...}}" in sentences
+
+
 def bomb(levels: int = 9) -> str:
     lines = ["study: bomb", "a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     for level in range(1, levels + 1):

@@ -176,6 +176,21 @@ def test_a_command_gets_the_file_of_the_training_set(box):
     }
 
 
+def test_a_class_gets_the_file_of_the_training_set_where_an_option_asks_for_it(box):
+    box.write(
+        "classes.py",
+        CLASS.replace(
+            "self.said, self.relations = json.load(open(path)), relations",
+            "rows = list(map(json.loads, open(path['file'])))\n"
+            "        self.said = {row['text']: [[triple[key] if key == 'relation' else triple[key]['text'] for key in "
+            "('subject', 'relation', 'object')] for triple in row['triples']] for row in rows}",
+        ),
+    )
+    where, _, settings = ways(box)["python"]
+    report = box.query("python", where, **{**settings, "options": {"path": {"file": "{train}"}}})
+    assert (report["failed"], report["triples"]) == (None, 2)
+
+
 def test_what_is_named_relations_reaches_the_system(box):
     box.write(
         "classes.py",

@@ -104,7 +104,7 @@ def _mistake(detail: Any, model: type[Any]) -> Mistake:
     if kind in UNKNOWN_KEY:
         *section, key = loc
         advice = hint(key, keys_at(schema_of(model), section))
-        return Mistake(loc, tuple(section), f"unknown key '{key}'{advice}")
+        return Mistake(loc, tuple(section), f"unknown key '{key}'{advice}", kind)
     if kind == "missing":
         *section, key = loc
         text = f"the key '{key}' is missing"

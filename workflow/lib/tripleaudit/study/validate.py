@@ -1,6 +1,7 @@
 """Validation of a study: all problems of all sections at once, before anything runs."""
 
 import copy
+import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,10 +9,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from tripleaudit.core.errors import UserError
-from tripleaudit.core.mistakes import Location, mistakes
+from tripleaudit.core.mistakes import UNKNOWN_KEY, Location, Mistake, mistakes
 from tripleaudit.core.plugins import use_plugins
+from tripleaudit.extractors.registry import settings_class
+from tripleaudit.extractors.settings import ExtractorSettings
 from tripleaudit.study.config.protocols import named_protocols
 from tripleaudit.study.config.study import StudyConfig, config_model
+from tripleaudit.study.config.training import CLASSIFIER_PREFIX
 from tripleaudit.study.problems import LeftOut
 from tripleaudit.study.removed import remove_keys
 
@@ -43,6 +47,7 @@ def parse_config(given: Mapping[str, Any]) -> ParsedConfig:
     """
     remaining = copy.deepcopy(dict(given))
     sentences = [*_remove_keys_without_text(remaining, ()), *remove_keys(remaining)]
+    found: list[Mistake] = []
     removed: set[Location] = set()
     while True:
         protocols = remaining.get("protocols")
@@ -54,14 +59,50 @@ def parse_config(given: Mapping[str, Any]) -> ParsedConfig:
             for mistake in mistakes(error, model):
                 # a key that was left out because it did not fit is not missing
                 if mistake.key not in removed:
-                    sentences.append(mistake.sentence())
+                    found.append(mistake)
                 # another mistake may have removed the key already, alone or with its section
                 parents = (mistake.loc[:depth] for depth in range(1, len(mistake.loc) + 1))
                 if not any(parent in removed for parent in parents):
                     removed.add(_remove(remaining, mistake.loc, mistake.key))
         else:
+            sentences += [_describe(mistake, typed) for mistake in found]
             locations = frozenset("/".join(map(str, location)) for location in removed)
             return ParsedConfig(typed, remaining, sentences, LeftOut(locations))
+
+
+def _describe(mistake: Mistake, typed: StudyConfig) -> str:
+    """Return the sentence of a mistake, with the right place of a field of an extractor."""
+    fields = _extractor_fields(mistake.where, typed) if mistake.kind in UNKNOWN_KEY else {}
+    key = str(mistake.loc[-1]) if mistake.loc else ""
+    close_fields = difflib.get_close_matches(key, fields, 1, 0.8)
+    if not close_fields:
+        return mistake.sentence()
+    field = close_fields[0]
+    place = f"write it under model, as model: {{{field}: ...}}"
+    if key == field:
+        text = f"'{key}' is a field of the extractor and no setting of its training; {place}"
+    else:
+        text = f"unknown key '{key}', did you mean the extractor's field '{field}'? If so, {place}"
+    return mistake._replace(text=text).sentence()
+
+
+def _extractor_fields(section: Location, typed: StudyConfig) -> Mapping[str, Any]:
+    """Return the fields of the extractor that a section trains; none if it trains none."""
+    match section:
+        case ("training",):
+            return ExtractorSettings.model_fields
+        case ("extractors", name) | ("systems", name, "trained"):
+            reference = typed.own_extractors.get(str(name)) or str(name)
+        case ("zcc", head):
+            reference = f"{CLASSIFIER_PREFIX}{head}"
+        case _:
+            return {}
+    try:
+        return settings_class(reference).model_fields
+    except (
+        UserError
+    ):  # an unknown extractor, or a file that cannot be loaded: problems of their own
+        return {}
 
 
 def load_plugins(items: Any) -> Iterator[str]:

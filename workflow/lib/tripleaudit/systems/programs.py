@@ -9,9 +9,11 @@ program of its own, so that its crash, or its memory, is not the job's.
 
 import asyncio
 import codecs
+import difflib
 import json
 import logging
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -25,13 +27,20 @@ from tripleaudit.core.errors import UserError
 from tripleaudit.core.process_groups import WatchedGroup
 from tripleaudit.corpora.readers.common import shown
 from tripleaudit.systems import child
+from tripleaudit.systems.class_source import class_problems
 from tripleaudit.systems.queries import Answered, Answers, Query
 from tripleaudit.systems.spec import SystemKind
 
 logger = logging.getLogger(__name__)
 LONGEST_LINE = 1 << 26  # bytes of one answer; a program that never ends its line is stopped there
 SAID = 4096  # last characters of its standard error, in which its last words are looked for
-TRAIN = "{train}"  # in a command: the training set of the corpus, as JSON lines
+TRAIN = "{train}"
+"""Placeholder for the file of the training set, in a command and in the options of a class."""
+PLACEHOLDER = re.compile(r"\{([A-Za-z_]+)\}")
+OTHER_SETS = ("valid", "dev", "test")
+"""Names of sets that no system gets, so that a placeholder of such a name is a mistake."""
+INTERPRETER = re.compile(r"(python|pypy)[\d.]*|bash|sh|Rscript|perl|node|ruby")
+SCRIPT_SUFFIXES = (".py", ".sh", ".R", ".r", ".pl", ".js", ".rb")
 GRACE = 10.0  # seconds that a program has to end after its last answer
 
 
@@ -51,16 +60,57 @@ def problems_of_command(settings: Mapping[str, Any]) -> Iterator[str]:
         return
     if not words or shutil.which(words[0]) is None:
         yield f"command: {' '.join(words[:1]) or 'empty'}: no such program; expected one that can be run from here"
+        return
+    script = _script_of(words)
+    if script and not Path(script).is_file():
+        yield f"command: {script}: no such file; expected a path from the folder of the run"
+    for word in words:
+        yield from _problems_of_placeholders("command", word)
+
+
+def _script_of(words: Sequence[str]) -> str | None:
+    """Return the script that an interpreter is to run, as far as its suffix tells."""
+    if not INTERPRETER.fullmatch(Path(words[0]).name):
+        return None
+    for word in words[1:]:
+        if not word.startswith("-"):
+            return word if word.endswith(SCRIPT_SUFFIXES) and not word.split()[1:] else None
+        if word in ("-c", "-m"):
+            return None
+    return None
+
+
+def _problems_of_placeholders(where: str, text: str) -> Iterator[str]:
+    """Yield a sentence for each misspelt placeholder; other text in braces is the program's."""
+    for name in PLACEHOLDER.findall(text):
+        is_misspelt = difflib.get_close_matches(name.lower(), ["train"])
+        if name != "train" and (is_misspelt or name in OTHER_SETS):
+            yield f"{where}: unknown placeholder '{{{name}}}'; expected {TRAIN}, the only one"
+
+
+def uses_training_set(settings: Mapping[str, Any]) -> bool:
+    """Return whether a program or class is to get the file of the training set."""
+    return TRAIN in json.dumps([settings.get("command"), settings.get("options")])
+
+
+def _training_file(query: Query) -> str:
+    """Return the file of the training set that the settings of a program ask for.
+
+    Raises:
+        UserError: they ask for it, and the corpus has none.
+    """
+    train = query.job.get("train") or ""
+    if not train and uses_training_set(query.settings):
+        raise UserError(
+            f"the system asks for {TRAIN}, and there is no training set; expected a corpus with one"
+        )
+    return str(train)
 
 
 def answer_command(query: Query) -> Answered:
     """Return the triples that a command prints for the sentences of a query."""
-    argv, train = argv_of(query.settings), query.job.get("train")
-    if train is None and any(TRAIN in word for word in argv):
-        raise UserError(
-            f"the command asks for {TRAIN}, and there is no training set; expected a test set of a corpus"
-        )
-    return _answered(query, [word.replace(TRAIN, str(train)) for word in argv], 1)
+    train = _training_file(query)
+    return _answered(query, [word.replace(TRAIN, train) for word in argv_of(query.settings)], 1)
 
 
 def problems_of_class(settings: Mapping[str, Any]) -> Iterator[str]:
@@ -68,14 +118,21 @@ def problems_of_class(settings: Mapping[str, Any]) -> Iterator[str]:
     file, _, name = settings["python"].rpartition(":")
     if not file.endswith(".py") or not name.isidentifier():
         yield f"python: {settings['python']!r}, expected path/to/file.py:Class"
-    elif not Path(file).is_file():
+        return
+    if not Path(file).is_file():
         yield f"python: {file}: no such file"
+        return
+    options = settings.get("options") or {}
+    yield from class_problems(file, name, options, settings.get("relations") is True)
+    for option, value in options.items():
+        yield from _problems_of_placeholders(f"options/{option}", json.dumps(value))
 
 
 def answer_class(query: Query) -> Answered:
     """Return the triples that a Python class extracts, in a process of its own."""
     batch = query.settings.get("batch_size") or 1
-    options = json.dumps(query.settings.get("options") or {})
+    train_in_json = json.dumps(_training_file(query))[1:-1]
+    options = json.dumps(query.settings.get("options") or {}).replace(TRAIN, train_in_json)
     argv = [
         sys.executable,
         "-P",

@@ -15,6 +15,7 @@ from tripleaudit.study.problems import LeftOut, refused, unknown
 from tripleaudit.study.systems import Systems
 from tripleaudit.study.trainings import trained_extractors
 from tripleaudit.systems.facts import check_stored, training_fact
+from tripleaudit.systems.programs import TRAIN, uses_training_set
 from tripleaudit.systems.spec import SYSTEM_KINDS
 
 
@@ -91,6 +92,9 @@ class SystemChecks:
         if isinstance(relations, str):
             yield from refused(f"{where}/relations", load_map, self.systems.paths.file(relations))
         yield from (f"{where}/{sentence}" for sentence in kind.problems(settings))
+        has_training = [section.has_training for section in self.config.corpora.values()]
+        if uses_training_set(settings) and has_training and not any(has_training):
+            yield f"{where}: asks for {TRAIN}, and no corpus has training sentences; name them under corpora"
         for protocol in self.systems.sections[name].protocols or ():
             yield from self._unknown_protocol(f"{where}/protocols", protocol)
         for path in settings.get("files") or ():

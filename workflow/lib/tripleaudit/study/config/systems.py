@@ -115,7 +115,7 @@ class System(AnswerLimit):
     """The `provenance.json` of the training that made stored predictions, its `history.jsonl` (or `.gz`) next to it.
     Files that it names under `stored`, with their SHA-256, are checked."""
     options: dict[str, Any] = {}
-    """Keyword arguments of the class."""
+    """Keyword arguments of the class; `{train}` in a text becomes the path of the training set."""
     batch_size: Number = 1
     """Texts that the class gets at a time."""
     relations: Annotated[
