@@ -19,16 +19,17 @@ from support.outside import pytest_sessionfinish
 
 
 @pytest.mark.parametrize(
-    ("statement", "message"),
+    ("statements", "messages"),
     [
-        ("pass", ""),
-        ("(Path.home() / '.cache').mkdir()", ""),
-        ("(Path.home() / 'left.txt').touch()", "written into the home folder: left.txt"),
-        ("(Path(GIVEN) / 'tripleaudit-0.lock').touch()", "written into the temporary folder: "),
+        ("(Path.home() / '.cache').mkdir()", ()),
+        (
+            "(Path.home() / 'left.txt').touch(); (Path(GIVEN) / 'tripleaudit-0.lock').touch()",
+            ("written into the home folder: left.txt", "written into the temporary folder: "),
+        ),
     ],
 )
 def test_a_run_fails_that_leaves_files_in_the_home_or_temporary_folder(
-    tmp_path, statement, message
+    tmp_path, statements, messages
 ):
     given = tmp_path / "given"
     given.mkdir()
@@ -36,7 +37,7 @@ def test_a_run_fails_that_leaves_files_in_the_home_or_temporary_folder(
     run.mkdir()
     paths = {"tests": str(ROOT / "tests"), "package": str(ROOT / "workflow" / "lib")}
     (run / "conftest.py").write_text(CONFTEST.format(**paths), encoding="utf-8")
-    code = f"from pathlib import Path\nGIVEN = {str(given)!r}\n\ndef test_a():\n    {statement}\n"
+    code = f"from pathlib import Path\nGIVEN = {str(given)!r}\n\ndef test_a():\n    {statements}\n"
     (run / "test_a.py").write_text(code, encoding="utf-8")
     environment = {name: value for name, value in os.environ.items() if name != outside.VARIABLE}
     environment |= {"TMPDIR": str(given), "HOME": str(tmp_path)}
@@ -44,5 +45,5 @@ def test_a_run_fails_that_leaves_files_in_the_home_or_temporary_folder(
     finished = subprocess.run(
         [*command, str(run)], env=environment, cwd=run, capture_output=True, text=True
     )
-    assert finished.returncode == (1 if message else 0), finished.stdout + finished.stderr
-    assert message in finished.stdout
+    assert finished.returncode == (1 if messages else 0), finished.stdout + finished.stderr
+    assert all(message in finished.stdout for message in messages)

@@ -124,9 +124,14 @@ NAMES = (
 
 
 CORPORA = sorted({file.partition("/")[0] for file in COUNTS})
+# of each kind of file one; make test-thorough reads all
+QUICK = ("ade-corpus-v2", "conll04-full", "genres", "kbp37", "nyt11-cotype", "webnlg")
 
 
-@pytest.mark.parametrize("corpus", CORPORA)
+@pytest.mark.parametrize(
+    "corpus",
+    [pytest.param(name, marks=() if name in QUICK else pytest.mark.thorough) for name in CORPORA],
+)
 def test_published_counts(real_data, corpus):
     for file, counts in COUNTS.items():
         if not file.startswith(f"{corpus}/"):

@@ -26,7 +26,14 @@ def mpnet(tmp_path_factory):
     return save_tiny_mpnet(tmp_path_factory.mktemp("mpnet"))
 
 
-@pytest.mark.parametrize("name", NAMES)
+# the classifier, and extractors that tag, fill tables, read the names of relations and generate
+QUICK = ("casrel", "tplinker", "unirel", "ptrnet", "zcc-binary")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in QUICK else pytest.mark.thorough) for name in NAMES],
+)
 def test_an_extractor_on_mpnet_trains_and_predicts_alike_in_both_formulations(
     mpnet, monkeypatch, name
 ):

@@ -148,6 +148,7 @@ class TestMarkers(PlainLoss, Portions):
     oracle, plain = map(staticmethod, (inclusive_oracle, naive_loss))
     exact = {"layout": "marker"}
 
+    @pytest.mark.thorough
     def test_structures(self, tiny_encoder):
         check_structures(CasRel, tiny_encoder, cannot_represent={"rivals"}, layout="marker")
 
@@ -159,6 +160,7 @@ class TestSubwords(PlainLoss):
     plain = staticmethod(naive_loss)
     exact = {"layout": "subword"}
 
+    @pytest.mark.thorough
     def test_structures(self, tiny_encoder):
         none = {"chain", "rivals", "reversed", "adjacent"}
         check_structures(CasRel, tiny_encoder, cannot_represent=none, layout="subword")
@@ -168,6 +170,7 @@ class TestOwnSubjectWeights(PlainLoss):
     kind, first = CasRelOwnSubject, True
     plain = staticmethod(naive_loss)
 
+    @pytest.mark.thorough
     def test_structures(self, tiny_encoder):
         check_structures(CasRelOwnSubject, tiny_encoder, cannot_represent={"rivals"})
 

@@ -13,6 +13,13 @@ from tripleaudit.extractors.registry import extractor_class, extractor_names
 from tripleaudit.extractors.tplinker import TPLinker
 from tripleaudit.testing import build_extractor, toy_sentences
 
+# those that decode by subject, by table and by generated triple; make test-thorough has all
+QUICK = ("casrel", "tplinker", "ptrnet")
+EXTRACTORS = [
+    pytest.param(name, marks=() if name in QUICK else pytest.mark.thorough)
+    for name in extractor_names()
+]
+
 
 def same(found, expected) -> None:
     """Two lists of predicted sentences have the same triples, with the same scores but for
@@ -28,7 +35,7 @@ def same(found, expected) -> None:
         assert scores[0] == pytest.approx(scores[1], rel=1e-6)
 
 
-@pytest.mark.parametrize("name", extractor_names())
+@pytest.mark.parametrize("name", EXTRACTORS)
 def test_large_batches_predict_the_same(tiny_encoder, monkeypatch, name):
     """Tokenised and finished while the device computes, in batches by tokens; equal texts once;
     one text is cut.

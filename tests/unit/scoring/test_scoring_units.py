@@ -55,9 +55,18 @@ def counts_in_few_sentences(
     return counts
 
 
-@pytest.mark.parametrize("agreement", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("agreement", [0.0, pytest.param(0.5, marks=pytest.mark.thorough), 1.0])
 @pytest.mark.parametrize(
-    ("sentences", "predictions"), [(5, 1), (10, 1), (20, 1), (4, 5), (2, 5), (6, 5), (20, 3)]
+    ("sentences", "predictions"),
+    [
+        (5, 1),
+        pytest.param(10, 1, marks=pytest.mark.thorough),
+        pytest.param(20, 1, marks=pytest.mark.thorough),
+        (4, 5),
+        pytest.param(2, 5, marks=pytest.mark.thorough),
+        pytest.param(6, 5, marks=pytest.mark.thorough),
+        (20, 3),
+    ],
 )
 def test_the_interval_of_few_predictions_covers_their_precision(sentences, predictions, agreement):
     random = np.random.default_rng(sentences)

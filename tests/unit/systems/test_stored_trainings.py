@@ -22,6 +22,7 @@ from tripleaudit.systems.queries import Query
 from tripleaudit.systems.stored import answer
 from tripleaudit.training.convergence import convergence
 
+MORE_TRAININGS = ("mp-casrel-en", "tplinker")
 PARTS = ("ss", "su", "us", "uu")
 TEXTS = [Sentence("a", "Rome is in Italy, and Rome is old."), Sentence("b", "Nothing is here.")]
 
@@ -117,7 +118,10 @@ def corpora(real_data):
     return train, test, named_by_position(test, augmented)
 
 
-@pytest.mark.parametrize("training", ["birte", "mp-casrel-en", "tplinker"])
+@pytest.mark.parametrize(
+    "training",
+    ["birte", *(pytest.param(name, marks=pytest.mark.thorough) for name in MORE_TRAININGS)],
+)
 def test_scores_are_those_that_were_stored_with_the_training(corpora, real_data, root, training):
     known = read_json(real_data / "gpu-webnlg" / training / "scores.json")
     stored = root / "resources" / "trainings" / "webnlg" / training / "predictions.jsonl.gz"

@@ -188,7 +188,12 @@ def test_a_collection_is_measured_where_its_table_has_numbers(tmp_path, kept):
 
 @pytest.fixture(
     scope="module",
-    params=[(1, 0.62), (3, 0.62), (3, 0.57), (3, 0.55)],
+    params=[
+        (1, 0.62),
+        pytest.param((3, 0.62), marks=pytest.mark.thorough),
+        (3, 0.57),
+        pytest.param((3, 0.55), marks=pytest.mark.thorough),
+    ],
     ids="{0[0]}-seeds-{0[1]}".format,
 )
 def inputs(request, tmp_path_factory) -> TableInputs:

@@ -64,11 +64,19 @@ def seen(monkeypatch) -> list[EmbeddingRows]:
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
-        ("casrel", {"noising": {"probability": 0.5}, "optimizer": "adam"}),
+        pytest.param(
+            "casrel",
+            {"noising": {"probability": 0.5}, "optimizer": "adam"},
+            marks=pytest.mark.thorough,
+        ),
         ("casrel", {"noising": {"probability": 0.5}, "accumulation": 2, "save_every": 2}),
         ("tdeer", {"unit": "instances"}),
         ("unirel", {"clip": "global", "clip_norm": 1e-3}),  # it reads the relations' names, too
-        ("birte", {"clip": "parameter", "clip_norm": 1e-3, "adam_bias_correction": False}),
+        pytest.param(
+            "birte",
+            {"clip": "parameter", "clip_norm": 1e-3, "adam_bias_correction": False},
+            marks=pytest.mark.thorough,
+        ),
         ("zcc-binary", {"weight_decay": 0.0}),
     ],
 )
