@@ -62,12 +62,24 @@ def test_what_needs_training_sentences_is_refused(study, sections, message) -> N
 
 
 def test_empty_test_sentences_are_tested_unless_the_study_says_otherwise(study, capsys) -> None:
-    assert Study.read(study({"test": [WITH, WITHOUT]}, **OPEN)).settings == ["nz", "wz"]
+    assert Study.read(study({"test": [WITH, WITHOUT]}, **OPEN)).settings == ["wz"]
     assert Study.read(study({"test": [WITH]}, **OPEN)).settings == ["nz"]
     path = study({"test": [WITH, WITHOUT]}, settings=["nz"], **OPEN)
     assert Study.read(path).settings == ["nz"]
     assert main(["validate", path]) == 0
     assert "1 of 2 test sentences have no triples and are left out" in capsys.readouterr().out
+
+
+def test_the_setting_with_zero_triple_sentences_alone_needs_gold_sets_alone(study, capsys) -> None:
+    path = study({"test": [WITH, WITHOUT]}, settings=["wz"], **OPEN)
+    found = Study.read(path)
+    assert [run.keys["testing"] for run in found.runs.scores.values()] == ["wz"]
+    assert "type-f1" in found.report.possible and "end-to-end" not in found.report.possible
+    files = {"train": [WITH, SECOND], "valid": [SECOND], "test": [WITH]}
+    for sections in (OPEN, {"extractors": {"casrel": None}}):
+        assert main(["validate", study(files, settings=["wz"], **sections)]) == 1
+        error = capsys.readouterr().err
+        assert "settings: wz alone is for test sets alone, but corpora/c has training" in error
 
 
 def test_validate_offers_the_relations_that_a_closed_prompt_needs(study, capsys) -> None:

@@ -149,6 +149,15 @@ def test_the_mark_of_a_system_is_that_of_its_own_training():
     ]
 
 
+def test_systems_of_a_gold_set_alone_are_ranked_on_all_of_its_sentences():
+    zero = {"testing_first": "wz", "testing_second": "wz"}
+    result = found(pair(("alpha", 0.72), ("beta", 0.92), **zero))
+    assert [entry.system for entry in result.ranking] == ["beta", "alpha"]
+    assert result.headlines[0].title == "beta leads by 20 points"
+    both = found(pair(("alpha", 0.72), ("beta", 0.92), **zero), pair(("alpha", 0.8), ("beta", 0.7)))
+    assert [entry.system for entry in both.ranking] == ["alpha", "beta"]
+
+
 def test_a_model_with_mostly_unread_answers_is_not_ranked():
     unread = {"mark": "¶", "mark_second": "¶", "p": None, "p_holm": None}
     rows = [

@@ -75,6 +75,18 @@ def two_step_name(classifier: str, extractor: str) -> str:
     return f"{classifier}+{extractor}"
 
 
+def original_testing(settings: Iterable[str]) -> str:
+    """Return the setting in which systems are compared on original test sets.
+
+    It is ``nz``, and ``wz`` where a study of gold sets alone tests in that setting only.
+
+    Args:
+        settings: testing settings of the runs.
+    """
+    tested = set(settings)
+    return "wz" if "wz" in tested and "nz" not in tested else "nz"
+
+
 def split_two_step(name: str) -> tuple[str, str]:
     """Return ``(classifier, extractor)`` of a name; the classifier is empty for one step."""
     classifier, plus, extractor = name.rpartition("+")

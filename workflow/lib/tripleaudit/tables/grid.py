@@ -15,7 +15,7 @@ from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import FEWEST, MIN_UNITS
 from tripleaudit.scoring.counts import stack_counts
 from tripleaudit.scoring.difference import significant_winner
-from tripleaudit.scoring.scores import RUN_KEYS, Run, run_id, run_keys
+from tripleaudit.scoring.scores import RUN_KEYS, Run, original_testing, run_id, run_keys
 from tripleaudit.scoring.spec import MATCHINGS
 from tripleaudit.tables import labels, parts
 from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Table, of_frame
@@ -268,8 +268,9 @@ def extractor_rows(
     }
     systems = systems.sort_values(names, key=lambda column: column.map(orders[column.name].index))
     rows = []
+    testing = original_testing(study.runs.loc[study.runs["protocol"] == "original", "testing"])
     for keys in systems.to_dict("records"):
-        run = run_keys(keys, protocol=base, training="nz", testing="nz")
+        run = run_keys(keys, protocol=base, training="nz", testing=testing)
         label = labels.extractor(run["extractor"], run["noise"])
         rows.append(make_row(label, run, study.matching, labels.corpus(run["corpus"])))
     return row_frame(rows)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tripleaudit.scoring.baselines import BASELINES
-from tripleaudit.scoring.scores import split_two_step
+from tripleaudit.scoring.scores import original_testing, split_two_step
 from tripleaudit.scoring.significance import ALPHA, MIN_CASES
 from tripleaudit.scoring.units import SHARED_TRIPLE
 from tripleaudit.tables import labels
@@ -330,8 +330,9 @@ def rank_systems(rows: Iterable[Row]) -> list[Ranked]:
     """
     rows = list(rows)
     pairs: dict[str, list[Row]] = {}
+    testing = original_testing(row["testing_first"] for row in rows)
     for row in rows:
-        if _is_pair_on_original(row) and row["outcome"] != UNREADABLE:
+        if _is_pair_on_original(row, testing) and row["outcome"] != UNREADABLE:
             pairs.setdefault(row["corpus"], []).append(row)
     noised = {
         row["corpus"] for row in rows if "noising" in (row["noise_first"], row["noise_second"])
@@ -356,11 +357,17 @@ def rank_systems(rows: Iterable[Row]) -> list[Ranked]:
     return ranking
 
 
-def _is_pair_on_original(row: Row) -> bool:
-    """Return whether a row compares two systems, no baseline, on an original test set."""
+def _is_pair_on_original(row: Row, testing: str) -> bool:
+    """Return whether a row compares two systems, no baseline, on an original test set.
+
+    Args:
+        row: of the frame.
+        testing: setting of the test set, see :func:`original_testing`.
+    """
     test_set = (row["protocol_first"], row["training_first"], row["testing_first"])
     has_baseline = {row["extractor_first"], row["extractor_second"]} & BASELINES.keys()
-    return row["contrast"] == SYSTEMS and test_set == ("original", "nz", "nz") and not has_baseline
+    is_original = test_set == ("original", "nz", testing)
+    return row["contrast"] == SYSTEMS and is_original and not has_baseline
 
 
 def _training_mark(marks: str | None) -> str:
@@ -370,9 +377,11 @@ def _training_mark(marks: str | None) -> str:
 
 def _unread_systems(rows: Iterable[Row], corpus: str) -> list[str]:
     """Return the systems that are not ranked because most of their answers are unread."""
+    rows = list(rows)
+    testing = original_testing(row["testing_first"] for row in rows)
     names: dict[str, None] = {}
     for row in rows:
-        if row["corpus"] != corpus or not _is_pair_on_original(row):
+        if row["corpus"] != corpus or not _is_pair_on_original(row, testing):
             continue
         for side in ("first", "second"):
             if UNREAD in (row[f"mark_{side}"] or ""):

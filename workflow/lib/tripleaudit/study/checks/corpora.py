@@ -106,6 +106,13 @@ class CorpusChecks:
 
     def _problems_without_training(self) -> Iterator[str]:
         """Yield a sentence for each part that needs a training set which its corpus lacks."""
+        corpora = self.config.corpora
+        with_training = [name for name in corpora if corpora[name].has_training]
+        if with_training and self.protocols.settings == ["wz"]:
+            yield (
+                f"settings: wz alone is for test sets alone, but corpora/{with_training[0]} has training sentences; "
+                "expected nz, alone or with wz"
+            )
         for name in self.config.corpora:
             has_training = self.config.corpora[name].has_training
             if has_training or self.left_out.includes(f"corpora/{name}/files/train"):

@@ -48,17 +48,6 @@ def read_switch(value: Any) -> Any:
     return SWITCHES.get(value, value) if isinstance(value, str) else value
 
 
-def _has_nz(settings: list[str]) -> list[str]:
-    if "nz" not in settings:
-        raise PydanticCustomError(
-            "nz", "expected nz, alone or with wz, got {got}", {"got": repr(settings)}
-        )
-    return settings
-
-
-_HasNz = AfterValidator(_has_nz)
-
-
 class Prediction(Section):
     """Settings of prediction."""
 
@@ -120,7 +109,7 @@ class StudyConfig(Section):
     corpora: dict[Name, Annotated[Corpus, OrEmpty]] = {}
     """The corpora, by name; none where only stored outputs are scored."""
     protocols: Any = None  # made for each configuration, because the names of sifted sets are free
-    settings: Annotated[list[Literal["nz", "wz"]], Unique, _HasNz] = ["nz"]
+    settings: Annotated[list[Literal["nz", "wz"]], Unique] = Field(["nz"], min_length=1)
     """Cardinality settings, nz = sentences with triples only, wz = with zero-triple sentences."""
     extractors: dict[str, Extractor] = {}
     """The extractors to train, by name, each with the settings that differ from preset and

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from tripleaudit.scoring.baselines import BASELINES
+from tripleaudit.scoring.scores import original_testing
 from tripleaudit.scoring.significance import MIN_CASES
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, Cell, Table, of_frame, subject
@@ -87,7 +88,7 @@ def is_printed(found: pd.DataFrame) -> pd.Series:
     on_original = (
         (found["protocol_first"] == "original")
         & (found["training_first"] == "nz")
-        & (found["testing_first"] == "nz")
+        & (found["testing_first"] == original_testing(found["testing_first"]))
     )
     with_baseline = found[["extractor_first", "extractor_second"]].isin(list(BASELINES)).any(axis=1)
     return (found["contrast"] != SYSTEMS) | (on_original & ~with_baseline)

@@ -184,7 +184,7 @@ END_TO_END = TableSpec(
     name="end-to-end",
     order=10,
     build=end_to_end,
-    possible=lambda study: study.compared and "wz" in study.settings,
+    possible=lambda study: study.compared and {"nz", "wz"} <= set(study.settings),
     question="Does an extractor know when there is nothing to extract?",
     overview=tuple(
         Headline(
