@@ -8,6 +8,7 @@ pytest.importorskip("torch")
 
 import torch
 
+from tripleaudit.cli import main
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.testing import (
     build_extractor,
@@ -24,7 +25,7 @@ from tripleaudit.testing import (
 
 def casrel_with(**methods):
     """Return a subclass of CasRel with other methods."""
-    return type("Variant", (CasRel,), {"name": "variant", **methods})
+    return type("Variant", (CasRel,), {"name": "variant"} | methods)
 
 
 def scaled_loss(factor):
@@ -85,3 +86,47 @@ def test_scores_outside_their_range_are_found(tiny_encoder):
     unscored = casrel_with(predict_rows=predict_rows)
     with pytest.raises(AssertionError, match="variant: predict_rows returned scores outside"):
         check_predicted_rows(build_extractor(unscored, tiny_encoder))
+
+
+def forward_of_a_dict(self, **inputs):
+    """Return the loss as no output of a model has it."""
+    return {"loss": CasRel.forward(self, **inputs).loss}
+
+
+def test_another_exception_of_an_extractor_is_named_with_its_place(tiny_encoder):
+    expected = (
+        r"variant: check_zero_triple_batch ends with AttributeError: .*\(checks.py, line \d+\)"
+    )
+    with pytest.raises(AssertionError, match=expected):
+        check_extractor(casrel_with(forward=forward_of_a_dict), tiny_encoder)
+
+
+@pytest.mark.parametrize(
+    ("extractor", "message"),
+    [
+        (casrel_with(name=""), "Variant: has no name"),
+        (dict, "dict: expected a class derived from"),
+        (len, "len: expected a class derived from"),
+    ],
+)
+def test_a_class_that_is_no_named_extractor_is_refused(extractor, message):
+    with pytest.raises(AssertionError, match=message):
+        check_extractor(extractor)
+
+
+def test_the_command_names_what_breaks_the_contract(tmp_path, capsys):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from tripleaudit.extractors.casrel import CasRel\n\n"
+        "class Broken(CasRel):\n"
+        "    name = 'broken'\n\n"
+        "    def forward(self, **inputs):\n"
+        "        raise KeyError('tags')\n"
+    )
+    assert main(["check-extractor", f"{file}:Broken"]) == 1
+    error = capsys.readouterr().err
+    assert "error: broken: check_" in error and "KeyError: 'tags' (mine.py, line 7)" in error
+    assert main(["check-extractor", f"{file}:Other"]) == 1
+    assert "has no class 'Other'" in capsys.readouterr().err
+    assert main(["check-extractor", f"{file}:Broken", "--cannot-represent", "chains"]) == 1
+    assert "'chains' is unknown" in capsys.readouterr().err

@@ -157,6 +157,7 @@ def test_what_a_form_cannot_hold_is_counted(
     assert main(["export", str(tmp_path / "in.jsonl"), "--to", form, "--out", str(out)]) == 0
     printed = capsys.readouterr().out
     assert ("left out" in printed) == (kept < len(sentence.triples))
+    assert f"{kept} triple" in printed.splitlines()[0]
     assert len(read_corpus(out).sentences[0].triples) == kept
 
 
@@ -247,5 +248,7 @@ def test_rows_in_memory_are_exported(tmp_path: Path) -> None:
     rows = [{"text": "Ann met Ben .", "triples": [("Ann", "met", "Ben")]}]
     result = tripleaudit.export(rows, tmp_path / "out.json", to="spert")
     assert (result.sentences, result.triples, dict(result.losses)) == (1, 1, {})
+    result = tripleaudit.export(rows, tmp_path / "corpus.d", to="brat")
+    assert read_corpus(result.path).sentences[0].text == "Ann met Ben ."
     with pytest.raises(UserError, match="unknown form 'spertt'"):
         tripleaudit.export(rows, tmp_path / "out.json", to="spertt")

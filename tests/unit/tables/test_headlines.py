@@ -144,7 +144,7 @@ def test_the_mark_of_a_system_is_that_of_its_own_training():
     assert ranking_lines(found(*rows).ranking) == [
         "F1 on the original test set of WebNLG:",
         "  1. CasRel  80.0 %",
-        "  2. PRGC    not converged  not compared: training not finished",
+        "  2. PRGC    not converged  not compared: training had not converged (PRGC)",
         "  3. PFN     55.0 %  −25.0 points [−29.0, −21.0]",
     ]
 

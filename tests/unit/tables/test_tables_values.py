@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterable
 
+import pandas as pd
 import pytest
 
 from support.scored import Results, told
@@ -14,6 +15,7 @@ from tripleaudit.tables.building import build_table
 from tripleaudit.tables.cells import Table
 from tripleaudit.tables.comparisons import compare_cells
 from tripleaudit.tables.contrasts import BEYOND, contrasts
+from tripleaudit.tables.grid import score_columns, strata_table
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.render import FORMS
 from tripleaudit.tables.result_frames import ResultFrames, score_frame
@@ -241,3 +243,18 @@ def test_a_bold_value_differs_from_every_other_one_of_its_column(inputs):
                         cell.of["metric"] != "f1"
                         or compare_cells(inputs.frames, other.of, cell.of).shown
                     )
+
+
+def test_a_column_of_counts_has_no_winner(tmp_path):
+    made = Results(tmp_path)
+    for name, quality in (("casrel", 0.9), ("prgc", 0.3)):
+        made.run(name, quality=quality, sentences=60)
+    study = made.inputs()
+    f1 = score_columns(with_strata=False, only_f1=True).assign(scale=100, digits=1)
+    predicted = f1.assign(column="Predicted", metric="predicted", scale=1, digits=0)
+    columns = pd.concat([f1, predicted], ignore_index=True)
+    table = strata_table(study, "", columns, lambda keys: None, "original")
+    for row in table.rows:
+        score, count = row.cells
+        assert score.bold == (row.label == "CasRel")
+        assert count.value == int(count.shown) > 0 and not count.bold

@@ -59,7 +59,15 @@ GROUPS = (
     Group(
         "Train and extract",
         "tripleaudit extract --input texts.txt --model models/casrel --json",
-        ("extract", "train", "predict", "compact", "collection", "train-mlm"),
+        (
+            "extract",
+            "train",
+            "predict",
+            "compact",
+            "collection",
+            "train-mlm",
+            "check-extractor",
+        ),
     ),
 )
 REMOVED_COMMANDS = {

@@ -7,6 +7,7 @@ from typing import Any
 
 from tripleaudit.core.errors import UserError, hint
 from tripleaudit.core.wording import counted, inflected
+from tripleaudit.corpora.exports import LEFT_OUT_TRIPLES
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.readers.given import given
 from tripleaudit.corpora.writers import WRITERS
@@ -17,8 +18,8 @@ class ExportResult:
     """What was written.
 
     Attributes:
-        path: the file.
-        sentences, triples: numbers of what was read.
+        path: the written file; of brat that of the entities, next to which the texts are.
+        sentences, triples: numbers of what was written.
         losses: what the form cannot hold -> how often.
     """
 
@@ -67,7 +68,11 @@ def export(
         raise UserError(f"to: unknown form {to!r}{hint(to, WRITERS)}")
     source = given(data, "data", texts=True)
     sentences = read_corpus(source, format, occurrence, columns=columns or {}).sentences
-    losses = WRITERS[to][1](Path(path), sentences)
+    path = Path(path)
+    losses = WRITERS[to][1](path, sentences)
+    if to == "brat":
+        path = path.with_suffix(".ann")
     kept = {inflected(count, loss): count for loss, count in losses.items() if count}
     triples = sum(len(sentence.triples) for sentence in sentences)
-    return ExportResult(Path(path), len(sentences), triples, kept)
+    triples -= sum(losses[loss] for loss in LEFT_OUT_TRIPLES)
+    return ExportResult(path, len(sentences), triples, kept)

@@ -22,6 +22,8 @@ UNTYPED = "Entity"
 WITHOUT_POSITION = "triple{s} {have} an entity without a position in the text and {are} left out"
 OVERLAPPING = "triple{s} {have} an entity that overlaps another one and {are} left out"
 EDGE_BLANKS = "triple{s} {have} an entity that begins or ends with a blank and {are} left out"
+LEFT_OUT_TRIPLES = (WITHOUT_POSITION, OVERLAPPING, EDGE_BLANKS)
+"""Losses that count triples that are not written."""
 OTHER_POSITION = "triple{s} {have} an entity that is not at its first mention; the position is lost"
 EXTRA_BLANKS = (
     "text{s} get{v} an extra blank when read back, where an entity touches a punctuation mark"

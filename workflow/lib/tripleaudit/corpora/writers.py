@@ -178,7 +178,9 @@ def write_docred(path: Path, sentences: Sequence[Sentence]) -> exports.Losses:
             start, end = _position(path, sentence, span)
             if start not in first or end not in last:
                 raise UserError(
-                    f"{path.name}: the entity {span.text!r} of {sentence.id} is not a sequence of whole tokens"
+                    f"{path.name}: the entity {span.text!r} of {sentence.id} is not a sequence of whole tokens, "
+                    "which DocRED needs; put blanks around it in the text, or export to spert, which "
+                    "splits tokens at entities"
                 )
             kind = span.type or "MISC"
             entities.append(

@@ -114,7 +114,8 @@ def predict_system(
             training.
     """
     (kind,) = (key for key in settings if key in SYSTEM_KINDS)
-    given = {**job, "train": str(files.train), "files": files.files}
+    train = str(files.train) if files.train else None
+    given = {**job, "train": train, "files": files.files}
     given |= {"model": files.model, "server_log": files.server_log}
     query, of = to_query(name, settings, files.test, files.train, given, schema_of_test)
     start, failed, answered = time.monotonic(), None, Answered(())

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tripleaudit.scoring.baselines import BASELINES
-from tripleaudit.scoring.bootstrap import FEWEST, MIN_UNITS
+from tripleaudit.scoring.bootstrap import FEWEST, METRICS, MIN_UNITS
 from tripleaudit.scoring.counts import stack_counts
 from tripleaudit.scoring.difference import significant_winner
 from tripleaudit.scoring.scores import RUN_KEYS, Run, original_testing, run_id, run_keys
@@ -169,12 +169,13 @@ def winning_cells(study: TableInputs, pairs: pd.DataFrame) -> set[int]:
     """Return the positions of the cells that win their column of a contest.
 
     Baselines, systems that were queried about a part of the test set, and models with mostly unread
-    answers do not compete.
+    answers do not compete; nor do other values than precision, recall and F1.
     """
     if pairs.empty:
         return set()
     unread = pairs["mark"].str.contains(UNREAD).groupby(pairs["row_number"]).transform("any")
     excluded = pairs["extractor"].isin([*BASELINES, *study.facts.partial]) | unread
+    excluded |= ~pairs["metric"].isin(METRICS)
     contest = pairs["row_group"]
     if "contest" in pairs:
         contest = pairs["contest"].where(pairs["contest"] != "", contest)

@@ -20,6 +20,7 @@ from tripleaudit.tables.contrasts import (
     FEW,
     NOT_SHOWN,
     NOTHING_FOUND,
+    OPEN,
     SHOWN,
     SYSTEMS,
     UNREADABLE,
@@ -310,7 +311,7 @@ def _distance(lead: Row) -> str:
     """Write how far a system is behind the best one, and whether that is shown."""
     outcome = lead["outcome"]
     if outcome not in (SHOWN, AT_LEAST, NOT_SHOWN):
-        return f"not compared: {outcome}"
+        return f"not compared: {_reason_in_ranking(lead)}"
     behind = _swap_sides(lead)
     distance = _difference(behind["difference"], behind["low"], behind["high"])
     if outcome == AT_LEAST:
@@ -320,6 +321,19 @@ def _distance(lead: Row) -> str:
         reason = f", {_p_value(lead)}" if is_by_test else ""
         return f"{distance}, not distinguishable{reason}"
     return distance
+
+
+def _reason_in_ranking(lead: Row) -> str:
+    """Write why a contrast has no conclusion, with the systems whose training is the reason."""
+    names = [
+        labels.extractor(lead[f"extractor_{side}"])
+        for side in ("first", "second")
+        if _training_mark(lead[f"mark_{side}"])
+    ]
+    if lead["outcome"] != OPEN or not names:
+        return lead["outcome"]
+    reason = _reason_of(lead)
+    return f"{reason[0].lower()}{reason[1:]} ({' and '.join(names)})"
 
 
 def rank_systems(rows: Iterable[Row]) -> list[Ranked]:
@@ -406,6 +420,8 @@ def _swap_sides(row: Row) -> Row:
         "extractor_second": row["extractor_first"],
         "first": row["second"],
         "second": row["first"],
+        "mark_first": row.get("mark_second"),
+        "mark_second": row.get("mark_first"),
     }
     for end in ("", "_doubled"):
         difference, low, high = (row[f"{name}{end}"] for name in ("difference", "low", "high"))

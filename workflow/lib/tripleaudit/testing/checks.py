@@ -1,7 +1,10 @@
 """Checks of whole extractors, and the F1 that targets and decoding reach with perfect scores."""
 
+import contextlib
+import inspect
 import tempfile
-from collections.abc import Callable, Collection, Sequence
+import traceback
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,15 +60,23 @@ def check_extractor(
         settings: fields of the extractor's settings, such as ``dropout=0.0``.
 
     Raises:
-        AssertionError: the extractor breaks the contract; the message names the sentence or weight.
+        AssertionError: the extractor breaks the contract or fails with another exception; the
+            message names the sentence or weight.
         ValueError: ``cannot_represent`` has an unknown id.
     """
-    with tempfile.TemporaryDirectory() as folder:
+    split_structures(cannot_represent)
+    check_class(extractor)
+    with tempfile.TemporaryDirectory() as folder, named_failures(extractor):
         if encoder is None:
             encoder = save_tiny_encoder(Path(folder) / "encoder")
         learnable, _ = split_structures(cannot_represent)
         training: dict[str, Any] = {"steps": steps, "learning_rate": learning_rate}
-        check_zero_triple_batch(build_extractor(extractor, encoder, **settings).train())
+        untrained = build_extractor(extractor, encoder, **settings)
+        if not hasattr(untrained, "all_tied_weights_keys"):  # from_pretrained needs it
+            raise AssertionError(
+                f"{extractor.name}: cannot be loaded again; call self.post_init() at the end of __init__"
+            )
+        check_zero_triple_batch(untrained.train())
         check_determinism(
             extractor, encoder, draws=draws, learning_rate=sgd_learning_rate, **settings
         )
@@ -76,6 +87,33 @@ def check_extractor(
         check_save_and_load(model, Path(folder) / "model")
         check_padding_invariance(model)
         check_unlearnable(extractor, encoder, cannot_represent, **training, **settings)
+
+
+def check_class(extractor: Any) -> None:
+    """Check that an extractor is a class of :class:`Extractor` with a name."""
+    if not isinstance(extractor, type) or not issubclass(extractor, Extractor):
+        name = getattr(extractor, "__name__", repr(extractor))
+        raise AssertionError(f"{name}: expected a class derived from tripleaudit's Extractor")
+    if not extractor.name:
+        raise AssertionError(f"{extractor.__name__}: has no name; set the class attribute 'name'")
+
+
+@contextlib.contextmanager
+def named_failures(extractor: type[Extractor]) -> Iterator[None]:
+    """Turn other exceptions of an extractor into an :class:`AssertionError` with its place."""
+    try:
+        yield
+    except AssertionError:
+        raise
+    except Exception as error:
+        calls = traceback.extract_tb(error.__traceback__)
+        own_file = inspect.getsourcefile(extractor)
+        place = next((call for call in reversed(calls) if call.filename == own_file), calls[-1])
+        checks = [call.name for call in calls if call.name.startswith("check_")]
+        raise AssertionError(
+            f"{extractor.name}: {checks[-1]} ends with {type(error).__name__}: {error} "
+            f"({Path(place.filename).name}, line {place.lineno})"
+        ) from error
 
 
 def check_structures(
