@@ -28,10 +28,12 @@ def generate(
     """Extract triples from texts with a language model behind an OpenAI-compatible endpoint.
 
     Args:
-        access: of which the system names the endpoint. answers, predictions: rows with answers,
-        triples and statuses, and predictions, to write (JSON lines). report: counts, statuses,
-        tokens, money and provenance to write (JSON). examples: at most one file of sentences that
-        the system's examples are drawn from.
+        access: its endpoint is replaced by that of the system.
+        texts: sentences to extract from.
+        answers: file to write, rows with answers, triples and statuses (JSON lines).
+        predictions: file to write (JSON lines).
+        report: file to write, with counts, statuses, tokens, money and provenance (JSON).
+        examples: at most one file of sentences that the system's examples are drawn from.
 
     Raises:
         UserError: the section has no such data set or system, or the endpoint cannot be used.

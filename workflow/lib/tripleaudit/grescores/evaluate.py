@@ -36,12 +36,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Settings:
-    """How to score.
+    """Settings of scoring.
 
     Attributes:
         mode: ``default``, or ``official`` for the published rules about empty and malformed
-        answers. matching: thresholds and vectors of US and CS; None where no encoder is available.
-        resamples, seed: of the bootstrap over texts.
+            answers.
+        matching: thresholds and vectors of US and CS; None where no encoder is available.
+        resamples: number of bootstrap samples of texts.
+        seed: seed of the bootstrap.
     """
 
     mode: str = "default"
@@ -57,7 +59,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Inputs:
-    """What is known about one system; every score whose input is None is left out."""
+    """Inputs of the scores of one system; a score whose input is None is left out."""
 
     system: System
     gold: System | None = None

@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Report:
-    """What came back.
+    """Counts of the questions to a judge and of its answers.
 
     Attributes:
         questions: distinct questions.
@@ -41,7 +41,7 @@ class Report:
         unparsed: questions whose second answer could not be read either.
         refused: questions that the model or the endpoint declined.
         coverage: share of the questions whose answer could be read.
-        paid: what all answers took and cost, second ones included, and what served them.
+        paid: tokens, cost and served models of all answers, second ones included.
     """
 
     judge: str
@@ -194,7 +194,7 @@ FACTUALNESS = Kind(
 )
 """Is a triple supported by its text?"""
 GRANULARITY = Kind("granularity", about_text=False, max_tokens=300, read=_readable, details=_splits)
-"""What could a triple be split into?"""
+"""Which smaller triples does a triple consist of?"""
 
 
 def write_judged(
@@ -212,10 +212,14 @@ def write_judged(
     """Ask an endpoint which triples a text supports and which bundle several facts.
 
     Args:
+        triples: file of the system's triples.
         kinds: what to judge, ``factualness`` and ``granularity``; the file of the other kind gets
-        no entry. factualness, granularity: where to write the judgements and the splitting answers
-        (JSON). report: counts of questions and unreadable answers to write (JSON). texts: ask about
-        the texts of this file alone. most_unreadable: share of the answers that may be unreadable.
+            no entry.
+        factualness: file to write, with the judgements (JSON).
+        granularity: file to write, with the answers to the splitting prompt (JSON).
+        report: file to write, with counts of questions and unreadable answers (JSON).
+        texts: at most one file; only its texts are judged.
+        most_unreadable: share of the answers that may be unreadable.
 
     Raises:
         UserError: a file, a prompt or too many answers cannot be read.

@@ -49,10 +49,14 @@ def write_dataset_scores(
     """Score the systems of a data set; write tidy scores with a sidecar of their provenance.
 
     Args:
-        spec: the systems and the settings as :meth:`tripleaudit.study.grescores.GreScores.spec`
-        says them. files: the files that the spec refers to by number. access: whose endpoint, if it
-        names one, embeds strings. lda: lda.json of a topic model's folder. embedder, batch_size:
-        config.json of an encoder's folder, and how many strings it embeds at once.
+        spec: systems and settings, as returned by
+            :meth:`tripleaudit.study.grescores.GreScores.spec`.
+        files: files that the spec refers to by number.
+        access: its endpoint, if it names one, embeds strings.
+        out: file to write.
+        lda: lda.json of a topic model's folder.
+        embedder: config.json of an encoder's folder.
+        batch_size: number of strings that the encoder embeds at once.
 
     Raises:
         UserError: a file cannot be read, or a system does not answer the texts of the gold file.

@@ -68,7 +68,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Totals:
-    """What a client has done so far; ``sent`` counts requests, not attempts.
+    """Counts of a client's requests; ``sent`` does not count further attempts.
 
     Attributes:
         from_other_address: those of ``cached`` that another address is known to have answered.

@@ -23,7 +23,7 @@ Value = TypeVar("Value")
 
 
 class Driver(Protocol):
-    """What has generators of requests answered: a client, or what stands in for one."""
+    """Protocol for objects that run request generators (a client or a test double)."""
 
     def drive(self, conversations: Mapping[Any, Generator[Request, Answer, Any]]) -> dict[Any, Any]:
         """Return the results of generators by any key."""
@@ -165,7 +165,7 @@ class TokenCounter:
 
 
 def counters(tokenizer: str | Path | None) -> Callable[[], TokenCounter]:
-    """Return what makes a counter for each conversation.
+    """Return a function that makes a counter for each conversation.
 
     Args:
         tokenizer: a ``tokenizer.json`` that counts, or the folder that holds it; without one,
@@ -352,9 +352,8 @@ class _Thread:
                 answers = (*answers, answer)
         usable = parsed.status not in ("failed", "refused")
         kept = answer.text if usable else self.talk.nothing
-        if (
-            answer.status != "error"
-        ):  # the exchange enters the history as if it had worked the first time
+        if answer.status != "error":
+            # the exchange enters the history as if it had worked the first time
             self.state = State(
                 (*self.state.messages, message, _said("assistant", kept)), self.state.thread
             )

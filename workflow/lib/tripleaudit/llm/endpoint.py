@@ -322,13 +322,13 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back for one request.
+    """Answer of a model to one request.
 
     Attributes:
         text: without the model's thought.
         status: ``ok``; ``truncated`` (token limit); ``refused``; ``error`` (the server rejects this
             request).
-        cost: what the answer cost when it was paid for, also if that was earlier.
+        cost: money paid for the answer, by this job or an earlier one.
         cached: whether it came from the cache, so that nothing was sent now.
         key: the request's key.
         error: the server's message for ``error``.

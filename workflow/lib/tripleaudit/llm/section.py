@@ -59,10 +59,14 @@ class Access:
     All clients of a study share the section's cache and its budget.
 
     Attributes:
-        section: configuration section ``generative``. study: whose budget is used. endpoint: name
-        of an endpoint of the section; empty for none. gguf: file of a model that is served for this
-        job, from the first request without a stored answer. threads, server_log: CPU threads and
-        output of its server. same_address: whether stored answers of other addresses are left out.
+        section: configuration section ``generative``.
+        study: name of the study whose budget is used.
+        endpoint: name of an endpoint of the section; empty for none.
+        gguf: file of a model that is served for this job, from the first request without a stored
+            answer.
+        threads: CPU threads of its server.
+        server_log: file of its server's output.
+        same_address: whether stored answers of other addresses are left out.
     """
 
     section: Mapping[str, Any]

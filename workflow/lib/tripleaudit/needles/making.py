@@ -1,7 +1,7 @@
 """Needles of documents: from a model, templates or a file; validated and infused.
 
-What needs a model takes ``client``, which stores answers the moment they arrive: what was
-interrupted is simply run again.
+The client stores each answer when it arrives, so an interrupted job is resumed by running it
+again.
 """
 
 from collections import Counter
@@ -35,7 +35,7 @@ def write_corpus(
     """Write documents, needles and infusions of a study.
 
     Args:
-        access: who invents needles; without an endpoint they come from the templates.
+        access: endpoint of the model that makes needles; without one they come from the templates.
         needle_file: use these needles instead of making some.
         max_chars: shorten documents to whole paragraphs within so many characters.
     """
