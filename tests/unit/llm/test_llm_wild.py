@@ -8,12 +8,14 @@ import logging
 import resource
 import shutil
 import sqlite3
+from contextlib import closing
 from types import SimpleNamespace
 
 import pytest
 
 from support.fake_endpoint import FakeEndpoint, Fault, asking, endpoint, malformed, status
 from tripleaudit.core.errors import UserError
+from tripleaudit.llm import store
 from tripleaudit.llm.client import (
     BudgetExceeded,
     Client,
@@ -362,7 +364,10 @@ def test_odd_times_of_answers_are_no_times(tmp_path, monkeypatch, created):
     assert asked.text == "fine" and asked.bill["first"] == asked.bill["last"] == 5
 
 
-NO_VECTORS = (None, "AAAA", [], [[1, 2]], [float("nan"), 1], [1, None], {"a": 1})
+NO_VECTORS = (
+    *(None, "AAAA", [], [[1, 2]], [float("nan"), 1], [1, None], {"a": 1}),
+    *([10**400, 1], [1e39, 1]),
+)
 
 
 @pytest.mark.parametrize("row", [{}, *({"embedding": value} for value in NO_VECTORS)])
@@ -374,6 +379,23 @@ def test_what_is_no_embedding_is_one_sentence_and_nothing_more_is_paid(tmp_path,
         ):
             client.embed(list("abcdefghi"), batch=1)
         assert fake.count <= 2
+
+
+@pytest.mark.parametrize("indices", [(0, 0), (5, 7), ("1", "0"), (1, 2), (0, None)])
+def test_vectors_of_other_texts_are_refused(tmp_path, indices):
+    rows = [{"index": index, "embedding": [0.5, 1]} for index in indices]
+    fault = malformed(json.dumps({"data": rows}))
+    with (
+        asking(tmp_path, faults=lambda *_: fault) as (_, client),
+        pytest.raises(EndpointError, match="sent no embeddings"),
+    ):
+        client.embed(["a", "b"])
+
+
+def test_vectors_without_indices_are_in_the_order_of_the_texts(tmp_path):
+    rows = [{"embedding": [0.5]}, {"embedding": [0.25]}]
+    with asking(tmp_path, faults=lambda *_: malformed(json.dumps({"data": rows}))) as (_, client):
+        assert client.embed(["a", "b"]).tolist() == [[0.5], [0.25]]
 
 
 def test_embeddings_of_two_lengths_are_one_sentence(tmp_path):
@@ -640,6 +662,31 @@ def test_settings_that_no_request_can_hold_are_refused(values, words):
     settings = {"base_url": "http://host/v1", "model": "fake", **values}
     with pytest.raises(UserError, match=words):
         Endpoint.from_config("mine", settings)
+
+
+def test_answers_that_another_program_locks_are_not_to_be_moved_away(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "BUSY_SECONDS", 0.05)
+    with asking(tmp_path, "fine") as (fake, client):
+        client.complete_all(requests(1))
+        with closing(sqlite3.connect(client.store.path, isolation_level=None)) as other:
+            other.execute("BEGIN EXCLUSIVE")
+            with (
+                Client(endpoint(fake), tmp_path) as second,
+                pytest.raises(UserError, match="another program keeps .* locked; end it") as caught,
+            ):
+                second.complete_all(requests(2))
+        assert "move the file away" not in str(caught.value) and fake.count == 1
+
+
+@pytest.mark.parametrize("text", ["'x'", "x'00'"])
+def test_a_damaged_sum_of_money_does_not_lift_the_budget(tmp_path, text):
+    with asking(tmp_path, "fine", budget=1.0, prices=Prices(1, 2)) as (fake, client):
+        client.complete_all(requests(1))
+        with sqlite3.connect(client.store.path) as database:
+            database.execute(f"UPDATE spending SET spent = {text}")
+        with pytest.raises(UserError, match="is no number; correct its row"):
+            client.complete_all(requests(2))
+        assert fake.count == 1
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "5", '{"refused": 5}'])

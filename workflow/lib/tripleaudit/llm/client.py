@@ -561,11 +561,15 @@ class Client:
         Unreadable ones were paid for, too.
         """
         try:
-            vectors = np.array([row["embedding"] for row in rows], dtype="<f4")
-        except (KeyError, TypeError, ValueError):  # no numbers, or not as many for each text
-            vectors = np.zeros(0)
+            with np.errstate(over="ignore"):  # an overflow becomes infinite, which is refused
+                vectors = np.array([row["embedding"] for row in rows], dtype="<f4")
+        except (KeyError, OverflowError, TypeError, ValueError):
+            vectors = np.zeros(0)  # no numbers, or not as many for each text
         is_matrix = vectors.ndim == 2 and vectors.size > 0 and len(vectors) == count
-        if is_matrix and np.isfinite(vectors).all():
+        # a server may leave the indices out, but not send others than those of the texts
+        indices = [row["index"] for row in rows if "index" in row]
+        is_ordered = not indices or indices == list(range(count))
+        if is_matrix and is_ordered and np.isfinite(vectors).all():
             return [vector.tobytes() for vector in vectors]
         self.store.settle(key, cost)
         raise EndpointError(

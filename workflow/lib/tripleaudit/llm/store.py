@@ -41,6 +41,22 @@ CREATE TABLE IF NOT EXISTS capabilities (endpoint TEXT PRIMARY KEY, known TEXT N
 """
 
 
+STORAGE_PROBLEMS = {
+    "SQLITE_FULL": "the disk is full; free some space and run again, what was finished is kept",
+    "SQLITE_IOERR": (
+        "the disk cannot be read or written (a limit or a quota may be used up); make room and run "
+        "again, what was finished is kept"
+    ),
+    "SQLITE_BUSY": (
+        "another program keeps the stored answers locked; end it and run again, what was finished "
+        "is kept"
+    ),
+    "SQLITE_CANTOPEN": "the stored answers cannot be opened; make the file and its folder readable",
+    "SQLITE_READONLY": "the stored answers cannot be written; make the file and its folder writable",
+}
+"""Beginnings of SQLite's names of errors that do not come from a damaged file."""
+
+
 class BudgetExceeded(UserError):
     """The next request could cost more than the budget has left; nothing was sent for it."""
 
@@ -271,7 +287,15 @@ class Store:
 
     def _spending(self) -> tuple[float, float]:
         rows = self._query("SELECT spent, lost FROM spending WHERE study = ?", self.study)
-        return rows[0] if rows else _read_old_ledger(self.folder, self.study)
+        if not rows:
+            return _read_old_ledger(self.folder, self.study)
+        spent, lost = rows[0]
+        if not (isinstance(spent, int | float) and isinstance(lost, int | float)):
+            raise UserError(
+                f"{self.path}: the spending of study '{self.study}' is no number; correct its row of "
+                "the table 'spending' with sqlite3"
+            )
+        return spent, lost
 
     def _check_free_space(self) -> None:
         with explained(self.folder):
@@ -337,17 +361,10 @@ class Store:
                 yield
         except sqlite3.Error as error:
             name = getattr(error, "sqlite_errorname", "")  # missing where sqlite3 itself complains
-            if name == "SQLITE_FULL":
-                problem = (
-                    "the disk is full; free some space and run again, what was finished is kept"
-                )
-            elif name.startswith("SQLITE_IOERR"):
-                problem = (
-                    "the disk cannot be read or written (a limit or a quota may be used up); make "
-                    "room and run again, what was finished is kept"
-                )
-            else:
-                problem = f"the stored answers cannot be used ({error}); move the file away, or repair it with sqlite3"
+            problem = f"the stored answers cannot be used ({error}); move the file away, or repair it with sqlite3"
+            for kind, sentence in STORAGE_PROBLEMS.items():
+                if name.startswith(kind):
+                    problem = sentence
             raise UserError(f"{path}: {problem}") from error
 
 
