@@ -128,6 +128,23 @@ def test_a_limit_takes_the_same_sentences_for_all(files, fake):
     assert len(fake.requests) == 20
 
 
+def test_an_estimate_sends_nothing_and_is_an_upper_bound(files, fake, capsys):
+    command = ["which", "gold.jsonl", "--model", f"good@{fake.url}", "--prices", "1", "2"]
+    options = [*command, "--cache", "cache"]
+    assert main([*options, "--estimate", "--json"]) == 0
+    expected = json.loads(capsys.readouterr().out)["good"]
+    assert (expected["to_pay"], expected["cached"], len(fake.requests)) == (NUMBER, 0, 0)
+    assert main([*options, "--estimate"]) == 0
+    text = capsys.readouterr().out
+    assert f"{NUMBER} requests to send" in text and f"{expected['cost_limit']:.4f}" in text
+    result = ta.which(
+        "gold.jsonl", {"good": fake.url}, prices={"input": 1, "output": 2}, cache="cache"
+    )
+    assert 0 < result.best.money < expected["cost_limit"]
+    assert main([*options, "--estimate", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["good"]["to_pay"] == 0
+
+
 def test_triples_with_other_relations_are_counted_for_models_and_files(files, fake):
     odd = rows()
     for row in odd[:3]:

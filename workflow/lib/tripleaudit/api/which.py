@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,10 @@ from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.contrasts import FEW, NOT_SHOWN, NOTHING_FOUND, SHOWN, outcome_of
 from tripleaudit.tables.headlines import describe_disagreement
 from tripleaudit.tables.study_facts import UNREAD, UnreadAnswers, count_unread
+
+if TYPE_CHECKING:
+    from tripleaudit.llm.estimate import Estimate
+    from tripleaudit.systems.queries import Query
 
 log = logging.getLogger(__name__)
 SETTINGS = ("closed", "semi-open", "open")
@@ -271,14 +275,7 @@ def which(
     answers: dict[str, Sequence[Sentence]] = {}
     rows: dict[str, Ranked] = {}
     wanted = _relations(chosen, relations)
-    section: dict[str, Any] = {
-        "endpoints": endpoints,
-        "datasets": {},
-        "systems": {},
-        "budget": budget,
-    }
-    if cache is not None:
-        section["cache"] = str(cache)
+    section = _section(endpoints, cache, budget)
     for name in endpoints:
         rows[name], answers[name] = _query(name, section, setting, chosen, wanted)
     kept = {id(sentence) for sentence in chosen}
@@ -306,6 +303,51 @@ def which(
         ranked=_rank(list(rows.values()), counts, units, bootstrap, seed),
         cache=str(cache or DEFAULT_CACHE) if endpoints else "",
     )
+
+
+def estimate_which(
+    gold: Any,
+    models: Mapping[str, str | Mapping[str, Any]] | Sequence[str],
+    *,
+    prices: Mapping[str, float] | None = None,
+    setting: str = "closed",
+    relations: Mapping[str, str] | Sequence[str] | None = None,
+    limit: int | None = None,
+    format: str = "auto",
+    columns: Mapping[str, str] | None = None,
+    cache: str | Path | None = None,
+) -> dict[str, "Estimate"]:
+    """Return what :func:`which` would send to each model; sends nothing.
+
+    Args:
+        gold, models, prices, setting, relations, limit: as of :func:`which`.
+        format, columns, cache: as of :func:`which`.
+
+    Returns:
+        Name of the model -> requests, tokens and money.
+
+    Raises:
+        UserError: something cannot be read or does not fit together.
+    """
+    from tripleaudit.systems.language_model import estimate_requests
+    from tripleaudit.systems.test_set import spread
+
+    sentences = read_corpus(given(gold, "gold"), format=format, columns=columns).sentences
+    chosen = spread(sentences, limit)
+    section = _section(_endpoints(models, None, prices), cache)
+    wanted = _relations(chosen, relations)
+    return {
+        name: estimate_requests(_make_query(name, section, setting, chosen, wanted))
+        for name in section["endpoints"]
+    }
+
+
+def _section(
+    endpoints: Mapping[str, Any], cache: str | Path | None, budget: float | None = None
+) -> dict[str, Any]:
+    """Return the section ``generative`` of a study with these endpoints."""
+    section = {"endpoints": endpoints, "datasets": {}, "systems": {}, "budget": budget}
+    return section if cache is None else {**section, "cache": str(cache)}
 
 
 def _endpoints(
@@ -374,22 +416,11 @@ def _query(
     relations: Mapping[str, str],
 ) -> tuple[Ranked, Sequence[Sentence]]:
     """Return the row of a language model, without scores, and what it extracts."""
-    from pydantic import ValidationError
-
-    from tripleaudit.study.config.systems import System
     from tripleaudit.systems import language_model
-    from tripleaudit.systems.queries import Query
 
+    query = _make_query(name, section, setting, sentences, relations)
     try:
-        settings = System.model_validate({"endpoint": name, "setting": setting}).full()
-    except ValidationError as error:
-        raise UserError(
-            "; ".join(mistake.sentence("which") for mistake in mistakes(error, System))
-        ) from None
-    texts = [Sentence(sentence.id, sentence.text) for sentence in sentences]
-    job = {"section": section, "study": "which", "same_address": True}
-    try:
-        answered = language_model.answer(Query(name, settings, texts, relations, (), job))
+        answered = language_model.answer(query)
     except UserError as error:
         return Ranked(name, failed=str(error)), ()
     facts = answered.facts
@@ -407,6 +438,34 @@ def _query(
         or _count_other_relations(answered.sentences, relations),
     )
     return row, answered.sentences
+
+
+def _make_query(
+    name: str,
+    section: Mapping[str, Any],
+    setting: str,
+    sentences: Sequence[Sentence],
+    relations: Mapping[str, str],
+) -> "Query":
+    """Return the query of a language model about the texts of some sentences.
+
+    Raises:
+        UserError: the setting is unknown.
+    """
+    from pydantic import ValidationError
+
+    from tripleaudit.study.config.systems import System
+    from tripleaudit.systems.queries import Query
+
+    try:
+        settings = System.model_validate({"endpoint": name, "setting": setting}).full()
+    except ValidationError as error:
+        raise UserError(
+            "; ".join(mistake.sentence("which") for mistake in mistakes(error, System))
+        ) from None
+    texts = [Sentence(sentence.id, sentence.text) for sentence in sentences]
+    job = {"section": section, "study": "which", "same_address": True}
+    return Query(name, settings, texts, relations, (), job)
 
 
 def _count_other_relations(sentences: Sequence[Sentence], relations: Mapping[str, str]) -> int:

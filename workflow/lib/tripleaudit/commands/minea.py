@@ -110,6 +110,7 @@ def run(args: argparse.Namespace) -> int:
 
     from tripleaudit.core.shipped import shipped
     from tripleaudit.llm.conversation import counters
+    from tripleaudit.llm.estimate import estimate_text
     from tripleaudit.needles.extracting import estimate_needles
     from tripleaudit.needles.haystack import read_documents
     from tripleaudit.needles.plan import Plan
@@ -125,7 +126,7 @@ def run(args: argparse.Namespace) -> int:
         generator = client if args.needle_source == "model" else None
         stages = estimate_needles(documents, plan, client, counter, generator)
         to_send = sum(stage.to_pay for stage in stages.values())
-        print(_estimate_text(stages, bool(client.endpoint.prices)), file=sys.stderr)
+        print(estimate_text(stages, bool(client.endpoint.prices)), file=sys.stderr)
         if args.estimate:
             return 0
         if to_send and not args.yes and not _confirmed():
@@ -151,21 +152,6 @@ def _client(args: argparse.Namespace):
     serve = {"source": args.gguf} if args.gguf else None
     endpoint = endpoint_of(args, args.endpoint, args.key_env, timeout=args.timeout, serve=serve)
     return Client(endpoint, args.cache, budget=args.budget, server=server)
-
-
-def _estimate_text(stages, priced: bool) -> str:
-    """Return the estimate of each stage and their sum as lines."""
-    from tripleaudit.llm.estimate import Estimate
-
-    total = sum(stages.values(), Estimate())
-    lines = ["Estimate, nothing sent yet:"]
-    for name, stage in {**stages, "in all": total}.items():
-        requests = f"{stage.to_pay:,} requests to send, {stage.cached:,} stored"
-        tokens = f"at most {stage.prompt_tokens:,} tokens in, {stage.completion_tokens:,} out"
-        lines.append(f"  {name:<11} {requests}; {tokens}")
-    cost = f"at most {total.cost:.4f} at the given prices" if priced else "unknown: no prices given"
-    lines.append(f"  {'cost':<11} {cost}")
-    return "\n".join(lines)
 
 
 def _summary(client) -> str:

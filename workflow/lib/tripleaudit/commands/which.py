@@ -1,7 +1,9 @@
 """``tripleaudit which``: the models of a list ranked by their F1 on a gold set."""
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tripleaudit.commands.printer import add_json, check_limit, print_error, print_result
 from tripleaudit.core.arguments import (
@@ -14,6 +16,9 @@ from tripleaudit.core.arguments import (
     add_reading,
     add_resampling,
 )
+
+if TYPE_CHECKING:
+    from tripleaudit.llm.estimate import Estimate
 
 HELP = "rank language models and prediction files by F1 on a gold set"
 
@@ -77,13 +82,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="MONEY",
         help="limit of the money spent, in all runs with this --cache; requires --prices",
     )
+    parser.add_argument(
+        "--estimate",
+        action="store_true",
+        help="print the requests, tokens and money that the models would take, and stop",
+    )
     add_fail_under(parser, "the best F1")
     add_resampling(parser)
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    from tripleaudit.api.which import which
+    from tripleaudit.api.which import estimate_which, which
     from tripleaudit.core.errors import UserError
     from tripleaudit.corpora.readers.records import parse_columns
 
@@ -92,20 +102,26 @@ def run(args: argparse.Namespace) -> int:
     relations = {
         name: meaning for name, _, meaning in (item.partition("=") for item in args.relation)
     }
+    options: dict[str, Any] = {
+        "prices": dict(zip(("input", "output"), args.prices, strict=True)) if args.prices else None,
+        "setting": args.setting,
+        "relations": relations or None,
+        "limit": args.limit,
+        "format": args.format,
+        "columns": parse_columns(args.column),
+        "cache": args.cache,
+    }
+    if args.estimate:
+        _print_estimate(estimate_which(args.gold, args.model, **options), args)
+        return 0
     result = which(
         args.gold,
         args.model,
         _named_files(args.predictions),
+        **options,
         key_env=args.key_env,
-        prices=dict(zip(("input", "output"), args.prices, strict=True)) if args.prices else None,
-        setting=args.setting,
-        relations=relations or None,
-        limit=args.limit,
         matching=args.matching,
-        format=args.format,
-        columns=parse_columns(args.column),
         missing=args.missing,
-        cache=args.cache,
         budget=args.budget,
         bootstrap=args.bootstrap,
         seed=args.seed,
@@ -118,6 +134,21 @@ def run(args: argparse.Namespace) -> int:
     if best is None or best.scores is None:
         return 1
     return check_limit(f"F1 of {best.name}", best.scores.f1, args.fail_under)
+
+
+def _print_estimate(estimates: Mapping[str, "Estimate"], args: argparse.Namespace) -> None:
+    """Print what the models would be sent, as text or as JSON."""
+    import json
+    from dataclasses import asdict
+
+    from tripleaudit.llm.estimate import estimate_text
+
+    if args.json:
+        print(
+            json.dumps({name: asdict(estimate) for name, estimate in estimates.items()}, indent=2)
+        )
+    else:
+        print(estimate_text(estimates, bool(args.prices)))
 
 
 def _named_files(items: list[str]) -> dict[str, str]:

@@ -41,6 +41,28 @@ class Estimate:
         return Estimate(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
 
 
+def estimate_text(parts: Mapping[str, Estimate], priced: bool) -> str:
+    """Return the estimate of each part of some work and their sum as lines.
+
+    Args:
+        parts: name -> estimate.
+        priced: whether prices are known.
+    """
+    total = sum(parts.values(), Estimate())
+    named = {**parts, "in all": total}
+    width = max(map(len, named))
+    lines = ["Estimate, nothing sent yet:"]
+    for name, part in named.items():
+        requests = f"{part.to_pay:,} requests to send, {part.cached:,} stored"
+        tokens = f"at most {part.prompt_tokens:,} tokens in, {part.completion_limit:,} out"
+        lines.append(f"  {name:<{width}}  {requests}; {tokens}")
+    cost = "unknown: no prices given"
+    if priced:
+        cost = f"at most {total.cost_limit:.4f} at the given prices"
+    lines.append(f"  {'cost':<{width}}  {cost}")
+    return "\n".join(lines)
+
+
 def estimate(client: "Client", requests: Iterable[Request]) -> Estimate:
     """Return an estimate of distinct requests; stored ones cost nothing."""
     endpoint = client.endpoint

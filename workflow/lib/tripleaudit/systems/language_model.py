@@ -16,6 +16,7 @@ from tripleaudit.core.files import read_json, write_json
 from tripleaudit.core.provenance import digest
 from tripleaudit.generative.extraction import Extraction, Task, build_task, extract, summary
 from tripleaudit.llm import section as settings_of
+from tripleaudit.llm.estimate import Estimate, estimate
 from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.systems.queries import Answered, Query
 from tripleaudit.systems.spec import SystemKind
@@ -81,22 +82,34 @@ def answer(query: Query) -> Answered:
     return Answered(kept, facts)
 
 
+def estimate_requests(query: Query) -> Estimate:
+    """Return the requests, tokens and money that :func:`answer` takes at most; sends nothing."""
+    task = task_of(query)
+    with access_of(query).client() as client:
+        return estimate(client, (request for _, _, request in task.requests(query.sentences)))
+
+
+def access_of(query: Query) -> settings_of.Access:
+    """Return how the model of a system is reached."""
+    job = query.job
+    return settings_of.Access(
+        job["section"],
+        job["study"],
+        query.settings["endpoint"],
+        job.get("model", ()),
+        job.get("threads") or 0,
+        job.get("server_log") or "",
+        job.get("same_address", False),
+    )
+
+
 def query_model(query: Query, task: Task) -> tuple[list[Extraction], dict[str, Any]]:
     """Return what a model says of every text, and what that took.
 
     Raises:
         UserError: as :func:`answer`.
     """
-    job, name = query.job, query.settings["endpoint"]
-    served, threads, log_file = (
-        job.get("model", ()),
-        job.get("threads") or 0,
-        job.get("server_log") or "",
-    )
-    same_address = job.get("same_address", False)
-    access = settings_of.Access(
-        job["section"], job["study"], name, served, threads, log_file, same_address
-    )
+    access = access_of(query)
     with access.client() as client:
         start = time.monotonic()
         results = extract(client, query.sentences, task)
@@ -115,7 +128,7 @@ def query_model(query: Query, task: Task) -> tuple[list[Extraction], dict[str, A
         "answers": counts["answers"],
         "unreadable": counts["statuses"]["failed"] + counts["statuses"]["refused"],
         "truncated": counts["statuses"]["truncated"],
-        "device": "its own server" if served else "a service",
+        "device": "its own server" if access.gguf else "a service",
     }
 
 
