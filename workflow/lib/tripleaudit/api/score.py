@@ -118,7 +118,7 @@ class ScoreResult(Result):
         rows += [_row(name, part, "Score at least") for name, part in self.thresholds.items()]
         rows += [_row(name, part, "Relation") for name, part in self.relations.items()]
         caption = (
-            f"Matching: {self.matching}; triples are sets within a sentence; "
+            f"Matching: {self.matching}; repeated triples of a sentence count once; "
             "95 % intervals over sentences."
         )
         return [Table("score", caption, COLUMNS, rows, notes=self.notes())]

@@ -120,21 +120,21 @@ class WhichResult(Result):
 
     @property
     def conclusion(self) -> str:
-        """One sentence: which model is best, or over which ones its lead is not shown."""
+        """One sentence: which model has the highest F1, and whether its lead is significant."""
         rows = [row for row in self.ranked if row.scores and not row.mostly_unread]
         if not rows:
             return "No model can be ranked."
         best, *others = rows
         if not others:
-            return f"{best.name} alone was scored."
+            return f"{best.name} is the only model with scores."
         names_by_reason: dict[str, list[str]] = {}
         for row in others:
             if row.outcome != SHOWN:
                 names_by_reason.setdefault(row.reason, []).append(row.name)
         if not names_by_reason:
-            return f"{best.name} is best."
+            return f"{best.name} has the highest F1, significantly above every other model."
         clauses = [
-            f"its lead over {', '.join(names)} is {NOT_SHOWN}{reason and ': '}{reason}"
+            f"its lead over {', '.join(names)} is not significant{reason and ': '}{reason}"
             for reason, names in names_by_reason.items()
         ]
         return f"{best.name} has the highest F1; {'; '.join(clauses)}."
@@ -165,6 +165,11 @@ class WhichResult(Result):
             notes.append(
                 f"{UNREAD}: more than half of the answers were truncated, refused or unreadable; "
                 "not ranked"
+            )
+        if any(row.answers is not None for row in self.ranked):
+            notes.append(
+                "Unread: answers that were truncated, refused or unreadable. Money and Seconds are "
+                "those of all answers, also of answers from the cache."
             )
         if self.cache:
             notes.append(self._cache_note())

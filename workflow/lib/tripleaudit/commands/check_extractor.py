@@ -49,9 +49,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    import transformers
+
     from tripleaudit.core.modules import load_attribute
     from tripleaudit.testing import check_extractor
 
+    transformers.utils.logging.disable_progress_bar()
     settings = json_given("--settings", args.settings)
     extractor = load_attribute(args.extractor, "extractor")
     try:
