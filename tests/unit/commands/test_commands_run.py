@@ -180,6 +180,22 @@ def test_a_study_of_which_a_system_has_no_scores_ends_with_3_and_says_why(
     assert capsys.readouterr().err == "error: poor has no scores: the budget of 1 is used up\n"
 
 
+def test_a_finished_study_shows_its_results_although_no_job_had_to_run(
+    started, poor, monkeypatch, capsys
+):
+    monkeypatch.chdir(poor)
+    results = Path("results") / "s"
+    (results / "systems.json").write_text("[]")
+    (results / "report.html").touch()
+    assert main(["run", "study.yaml"]) == 0
+    assert capsys.readouterr().err.splitlines() == [
+        "Study s: no job had to run",
+        f"Report: {results / 'report.html'}",
+    ]
+    assert main(["run", "study.yaml", "--unlock"]) == main(["run", "study.yaml", "-n"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize("form", ["-d{}", "--directory={}", "-d {}", "--directory {}", "-pd{}"])
 def test_the_results_are_read_in_the_folder_of_the_run(started, poor, capsys, form):
     options = form.format(poor).split()

@@ -5,11 +5,13 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tripleaudit.core.files import atomic_write
 from tripleaudit.core.progress import duration
 from tripleaudit.llm.store import DEFAULT_CACHE, Store
+
+SUMMARY: Final = Path("logs") / "summary.txt"
 
 
 def failures(folder: Path) -> list[str]:
@@ -60,6 +62,27 @@ def warnings_of(folder: Path) -> Iterator[str]:
             )
 
 
+def results_of(folder: Path) -> Iterator[str]:
+    """Yield the findings and warnings of a study and the places of its results.
+
+    Args:
+        folder: ``results/<study>``.
+    """
+    yield from findings_of(folder)
+    yield from warnings_of(folder)
+    if tables := sorted(path.stem for path in (folder / "tables").glob("*.md")):
+        yield f"{len(tables)} table{'s' * (len(tables) > 1)} in {folder / 'tables'}: {', '.join(tables)}"
+    for name in ("report.html", "scores.csv"):
+        if (folder / name).is_file():
+            yield f"{name.partition('.')[0].capitalize()}: {folder / name}"
+
+
+def time_of_summary(folder: Path) -> float | None:
+    """Return when a run of a study last wrote its summary; None if none has."""
+    path = folder / SUMMARY
+    return path.stat().st_mtime if path.is_file() else None
+
+
 def _test_set(fact: Mapping[str, Any]) -> str:
     return f"{fact['keys']['corpus']}, {fact['keys']['protocol']}"
 
@@ -98,7 +121,7 @@ class RunSummary:
         if not ran:
             return ""
         text = "".join(f"{line}\n" for line in self._lines(ran, len(finished) - ran))
-        with atomic_write(self.folder / "logs" / "summary.txt") as stream:
+        with atomic_write(self.folder / SUMMARY) as stream:
             stream.write(text)
         return text
 
@@ -112,13 +135,7 @@ class RunSummary:
             yield f"Language models cost {spent - self.spent:.4f} in this run, {spent:.4f}{limit} for the study so far"
         elif self.generative.get("systems"):
             yield "Language models cost nothing: no request that has a price was sent"
-        yield from findings_of(self.folder)
-        yield from warnings_of(self.folder)
-        if tables := sorted(path.stem for path in (self.folder / "tables").glob("*.md")):
-            yield f"{len(tables)} table{'s' * (len(tables) > 1)} in {self.folder / 'tables'}: {', '.join(tables)}"
-        for name in ("report.html", "scores.csv"):
-            if (self.folder / name).is_file():
-                yield f"{name.partition('.')[0].capitalize()}: {self.folder / name}"
+        yield from results_of(self.folder)
 
     def _spent(self) -> float:
         with closing(Store(self.generative.get("cache") or DEFAULT_CACHE, self.study)) as store:

@@ -80,6 +80,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     from tripleaudit.core.shipped import PROJECT, studies, study_file
     from tripleaudit.core.yaml_files import read_with_repeated
+    from tripleaudit.summary import results_of, time_of_summary
 
     study = Path(study_file(args.study))
     if not study.is_file():
@@ -112,15 +113,21 @@ def run(args: argparse.Namespace) -> int:
     environment = {**os.environ, "TRIPLEAUDIT_PROFILES": str(PROJECT / "workflow" / "profiles")}
     snakefile = str(PROJECT / "workflow" / "Snakefile")
     command = [sys.executable, "-P", "-m", "snakemake", "--configfile", str(study)]
+    name = str(_config_values(parsed).get("study") or content.get("study", ""))
+    results = folder / "results" / name
+    before = time_of_summary(results)
     status = _run_to_its_end([*command, "--snakefile", snakefile, *options], environment)
     if status or parsed.dry_run:
         return status
-    name = _config_values(parsed).get("study") or content.get("study", "")
-    return FAILED_SYSTEMS if _report_failures(folder / "results" / str(name)) else 0
+    is_finished = (results / "report.html").is_file()
+    if is_finished and not parsed.others and time_of_summary(results) == before:
+        # Snakemake calls no hook if no job had to run.
+        print(f"Study {name}: no job had to run", *results_of(results), sep="\n", file=sys.stderr)
+    return FAILED_SYSTEMS if _report_failures(results) else 0
 
 
 def _parse_options(options: list[str]) -> argparse.Namespace:
-    """Return the options of Snakemake that this command reads; others are ignored.
+    """Return the options of Snakemake that this command reads; ``others`` lists the remaining ones.
 
     Settings of profiles count where the command line does not give the option.
 
@@ -147,7 +154,9 @@ def _parse_options(options: list[str]) -> argparse.Namespace:
             settings = _profile_settings(Path(profile))
             defaults = {str(key).replace("-", "_"): value for key, value in settings.items()}
             parser.set_defaults(**defaults)
-    return parser.parse_known_args(options)[0]
+    parsed, rest = parser.parse_known_args(options)
+    parsed.others = [option for option in rest if option.startswith("-")]
+    return parsed
 
 
 def _config_values(parsed: argparse.Namespace) -> dict[str, str]:
