@@ -196,9 +196,10 @@ def test_a_model_that_does_not_answer_is_named_and_costs_the_others_nothing(file
         "--predictions",
         "mine=fair.jsonl",
     ]
-    assert main([*command, "--cache", "cache"]) == 0
+    assert main([*command, "--cache", "cache"]) == 1
     captured = capsys.readouterr()
     assert "error: gone: " in captured.err and "mine is the only model with scores" in captured.out
+    assert main([*command, "--cache", "cache", "--fail-under", "90"]) == 3
 
 
 @pytest.mark.parametrize(

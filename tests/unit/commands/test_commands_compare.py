@@ -165,3 +165,36 @@ def test_a_score_equal_to_its_limit_passes(tmp_path) -> None:
     found = [sentence(n, RIGHT if n < 57 else WRONG) for n in rows]
     predicted = str(write(tmp_path / "predicted.jsonl", found))
     assert main(["score", gold, predicted, "--fail-under", "57"]) == 0
+
+
+def test_files_without_a_correct_triple_are_explained_and_decide_nothing(
+    tmp_path, files, capsys
+) -> None:
+    gold = files[0]
+    paths = []
+    for name in ("old", "new"):
+        rows = [sentence(n, ["Ann", "Emma", "wrote"]) for n in range(40)]
+        paths.append(str(write(tmp_path / f"{name}.jsonl", rows)))
+    assert main(["compare", *paths, gold, "--fail-below", "0", "--significant"]) == 4
+    error = capsys.readouterr().err
+    assert "no predicted triple of either side is correct" in error
+    assert error.count("order=sor") == 2
+    empty = str(write(tmp_path / "empty.jsonl", [sentence(n) for n in range(40)]))
+    assert main(["compare", paths[0], empty, gold, "--fail-below", "0"]) == 0
+    assert "empty.jsonl: no triple is predicted for any sentence" in capsys.readouterr().err
+
+
+def test_a_limit_on_a_gain_is_called_a_requirement(files, capsys) -> None:
+    gold, good, worse = files
+    assert main(["compare", good, worse, gold, "--fail-below", "2"]) == 3
+    assert "F1 fell by 25.0 points [" in (error := capsys.readouterr().err)
+    assert error.endswith("(required: +2)\n")
+
+
+def test_a_limit_that_looks_like_a_fraction_is_noted(files, capsys) -> None:
+    gold, _, worse = files
+    assert main(["score", gold, worse, "--fail-under", "0.95"]) == 0
+    assert "in percent: 0.95 means 0.95 %" in capsys.readouterr().err
+    for limit in ("0", "1.5"):
+        assert main(["score", gold, worse, "--fail-under", limit]) == 0
+        assert capsys.readouterr().err == ""

@@ -181,8 +181,9 @@ CASES: dict[str, tuple[dict, object]] = {
     "an empty cell": (cells(HEAD, GOOD, [TEXT, "Ada Lund", "leads", ""]), 'the object of .* is "", expected a string'),
     "no relation in a span's triple": (
         rows({"text": TEXT, "triples": [{"subject": {"text": "Ada"}, "relation": "", "object": {"text": "Delta"}}]}),
-        (1, 0, {"pairs_without_relation": 1}),
+        (1, 0, {"empty_relations": 1}),
     ),
+    "an empty relation": (cells(HEAD, GOOD, ["It rains", "It", "", "rains"]), (2, 1, {"empty_relations": 1})),
     "triples under two names": (
         rows({"text": TEXT, "triples": [], "relations": ROW["triples"]}), (1, 0, {"other_lists": 1}),
     ),

@@ -67,7 +67,29 @@ def test_an_output_file_of_a_batch_goes_by_custom_id(tmp_path: Path) -> None:
     assert score(tmp_path, write(tmp_path, {"batch.jsonl": lines(*rows)})) == (1, 1, 2)
     failed = {"custom_id": "s-2", "response": None, "error": {"code": "batch_expired"}}
     path = write(tmp_path, {"batch.jsonl": lines(failed, result("s-1", ANSWER, "length"))})
-    assert score(tmp_path, path) == (2, 2, 2)
+    assert score(tmp_path, path, missing="empty") == (2, 2, 2)
+
+
+FAILED_REQUESTS = {
+    "expired": {"response": None, "error": {"code": "batch_expired", "message": "late"}},
+    "rate limit": {"response": {"status_code": 429, "body": {"error": {"message": "rate"}}}},
+    "no choice": {"response": {"status_code": 200, "body": {}}, "error": None},
+}
+
+
+@pytest.mark.parametrize("failed", FAILED_REQUESTS.values(), ids=FAILED_REQUESTS)
+def test_a_failed_request_of_a_batch_is_no_empty_answer(tmp_path, failed, capsys, caplog) -> None:
+    choice = {"message": {"role": "assistant", "content": ANSWER}, "finish_reason": "stop"}
+    good = {"custom_id": "s-1", "response": {"status_code": 200, "body": {"choices": [choice]}}}
+    gold = str(write(tmp_path, {"gold.jsonl": lines(*GOLD)}))
+    batch = str(write(tmp_path, {"batch.jsonl": lines(good, {"custom_id": "s-2", **failed})}))
+    assert main(["score", gold, batch, "--fail-under", "10"]) == 1
+    assert "1 request of a batch failed and has no answer" in caplog.text
+    assert "'s-2'" in capsys.readouterr().err
+    assert main(["score", gold, batch, "--missing", "empty"]) == 0
+    write(tmp_path, {"batch.jsonl": lines({"custom_id": "s-2", **failed})})
+    assert main(["score", gold, batch, "--missing", "empty"]) == 1
+    assert "every request failed" in capsys.readouterr().err
 
 
 def test_unread_and_truncated_answers_are_counted(tmp_path: Path) -> None:

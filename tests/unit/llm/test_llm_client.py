@@ -288,7 +288,7 @@ UNUSABLE = {  # what the service says, of the endpoint, words of the sentence
     "key": (
         {"faults": [status(401, message="bad key")]},
         {},
-        "refuses all requests: status 401: bad key",
+        "refuses all requests: status 401: bad key; name the environment variable with the key",
     ),
     "no key": (
         {},
@@ -304,7 +304,7 @@ UNUSABLE = {  # what the service says, of the endpoint, words of the sentence
     "model-404": (
         {"faults": [refused(404, *MISSING)]},
         {},
-        "refuses all requests: status 404: The model 'm' does not exist",
+        "refuses all requests: status 404: The model 'm' does not exist; check the name of the model",
     ),
     "model-400": (
         {"faults": [refused(400, *MISSING)]},

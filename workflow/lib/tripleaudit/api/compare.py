@@ -10,7 +10,9 @@ from tripleaudit.corpora.readers.given import Given, given
 from tripleaudit.exchange import comparison, comparison_page
 from tripleaudit.exchange.differences import Difference
 from tripleaudit.exchange.scored import ScoredRun, runs_of_files, runs_of_study
-from tripleaudit.scoring.matching import check_matching
+from tripleaudit.scoring.matching import check_matching, sentence_counts
+from tripleaudit.scoring.metrics import micro
+from tripleaudit.scoring.why import hints
 
 if TYPE_CHECKING:
     from tripleaudit.tables.cells import Table
@@ -23,6 +25,8 @@ class CompareResult(Result):
 
     comparison: Any
     """Everything (:class:`tripleaudit.exchange.comparison.Comparison`)."""
+    hints: list[str] = []
+    """Why no predicted triple of a file is correct, as :func:`tripleaudit.score` explains it."""
 
     @property
     def pairs(self) -> Sequence[comparison.Compared]:
@@ -114,7 +118,21 @@ def compare(
     runs = [_side(side, right, seen, options) for side in sides]
     names = str(sides[0]), str(sides[1])
     how = {"replicates": bootstrap, "shuffles": shuffles, "seed": seed}
-    return CompareResult(comparison=comparison.compare(runs[0], runs[1], names, matching, how))
+    return CompareResult(
+        comparison=comparison.compare(runs[0], runs[1], names, matching, how),
+        hints=[hint for side in runs for run in side for hint in _hints_about(run, matching)],
+    )
+
+
+def _hints_about(run: ScoredRun, matching: str) -> list[str]:
+    """Return why no predicted triple of a file is correct; empty if one is."""
+    if run.given is None:
+        return []
+    gold, predicted = run.given
+    total = micro(sentence_counts(gold, predicted, matching))
+    if total.correct:
+        return []
+    return [f"{run.name}: {hint}" for hint in hints(gold, predicted, total, matching)]
 
 
 def _side(

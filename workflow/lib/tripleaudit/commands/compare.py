@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -109,6 +110,8 @@ def run(args: argparse.Namespace) -> int:
     if args.out:
         write_page(result, args.out)
     print_result(result, args.json, to_terminal(result.comparison, args.show))
+    for hint in result.hints:
+        print(f"note: {hint}", file=sys.stderr)
     return 0 if args.fail_below is None else gate_exit_code(result, args)
 
 
@@ -147,7 +150,9 @@ def gate_exit_code(result: "CompareResult", args: argparse.Namespace) -> int:
         elif fails(pair.total, args.fail_below, args.significant):
             below = True
             change = describe_change(pair.total, args.fail_below)
-            print_error(f"{name}{change} (allowed: {args.fail_below:g})")
+            limit = args.fail_below
+            condition = f"required: {limit:+g}" if limit > 0 else f"allowed: {limit:g}"
+            print_error(f"{name}{change} ({condition})")
     if below:
         return BELOW
     return UNDECIDED if undecided else 0
@@ -168,6 +173,8 @@ def undecided_reason(difference: "Difference", pairs: int, args: argparse.Namesp
             f"nothing is concluded from {difference.units} sentences; at least {MIN_CASES} are "
             "needed (sentences that are variants of one text count as one)"
         )
+    if not difference.first[2] and not difference.second[2]:
+        return "no predicted triple of either side is correct"
     if pairs / (args.shuffles + 1) >= ALPHA:
         least = int(pairs / ALPHA)
         return f"with --shuffles {args.shuffles} no p-value is below {ALPHA}; use at least {least}"

@@ -51,6 +51,12 @@ def check_limit(subject: str, f1: float, limit: float | None) -> int:
         limit: percent; None for no limit.
     """
     percent = 100 * f1
+    if limit is not None and 0 < limit <= 1:
+        print(
+            f"note: --fail-under is in percent: {limit:g} means {limit:g} %, not an F1 of {limit:g}, "
+            f"which is {100 * limit:g}",
+            file=sys.stderr,
+        )
     if limit is None or not is_below(percent, limit):
         return 0
     print_error(f"{subject} is {format_below(percent, limit)}, below --fail-under {limit:g}")

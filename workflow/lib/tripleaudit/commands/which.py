@@ -32,7 +32,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="[LABEL=]NAME@URL",
-        help="a model and its endpoint, such as gpt-4o@https://host/v1; repeat it",
+        help="a model and its endpoint, such as gpt-4o@https://host/v1; repeat it; exit with code 1 if a model "
+        "does not answer",
     )
     parser.add_argument(
         "--predictions",
@@ -133,7 +134,9 @@ def run(args: argparse.Namespace) -> int:
     best = result.best
     if best is None or best.scores is None:
         return 1
-    return check_limit(f"F1 of {best.name}", best.scores.f1, args.fail_under)
+    code = check_limit(f"F1 of {best.name}", best.scores.f1, args.fail_under)
+    has_failed = any(row.failed for row in result.ranked)
+    return 1 if has_failed and code == 0 else code
 
 
 def _print_estimate(estimates: Mapping[str, "Estimate"], args: argparse.Namespace) -> None:

@@ -31,6 +31,7 @@ RELATIONS_LEFT_OUT = frozenset(
         "relations_to_events",
         "unlabelled_relations",
         "pairs_without_relation",
+        "empty_relations",
     )
 )
 """Kinds of notes that tell of relations that are there and are not read."""

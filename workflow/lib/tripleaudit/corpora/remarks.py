@@ -96,6 +96,8 @@ KINDS: Final = {
     "order=sor, or name the columns)",
     "order_rso": "triple{s} look{v} as if relation and subject were exchanged (--column "
     "order=rso, or name the columns)",
+    "empty_relations": "triple{s} {have} a subject and an object, but an empty relation, and {are} "
+    "left out",
     "pairs_without_relation": "pair{s} {are} marked as having no relation; {they} give{v} no "
     "triple",
     "pointer_mismatches": "position{s} {do} not have the string that the file gives; the string "

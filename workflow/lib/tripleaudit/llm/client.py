@@ -621,7 +621,9 @@ class _Run:
             return
         if not isinstance(failure, EndpointError | BudgetExceeded):
             raise failure
-        progress = f"{len(self.results)} of {total} answers are there; run again to send only the missing ones"
+        progress = f"{len(self.results)} of {total} answers are there"
+        if self.results or not isinstance(failure, EndpointUnusable):
+            progress += "; run again to send only the missing ones"
         kind = BudgetExceeded if isinstance(failure, BudgetExceeded) else EndpointError
         raise kind(f"{failure}; {progress}")
 
@@ -676,9 +678,10 @@ class _Meter:
         store = self.client.store
         spent, lost = store.spent(), store.lost()
         perhaps = f", at most {lost:.6g} on attempts without an answer" if lost else ""
+        state = "is used up" if spent or lost else "is too small for one request"
         return BudgetExceeded(
-            f"endpoint '{self.client.endpoint.name}': the budget of {store.budget:g} is used up ({spent:.6g} spent"
-            f"{perhaps}, the next request may cost {self.amount:.3g}); raise 'budget' to go on"
+            f"endpoint '{self.client.endpoint.name}': the budget of {store.budget:g} {state} ({spent:.6g} spent"
+            f"{perhaps}, the next request may cost {self.amount:.3g}); raise the budget to go on"
         )
 
 

@@ -366,7 +366,20 @@ class Connection:
         codes = {str(reply.error.get("code")), str(reply.error.get("type"))}
         if not codes & (NO_MONEY_CODES | NO_MODEL_CODES) and _is_rejection(reply):
             return RequestRejected(reply.problem, reply.error)
-        return EndpointUnusable(f"{self.where} refuses all requests: {reply.problem}")
+        advice = self._advice_about(reply.status, codes)
+        return EndpointUnusable(f"{self.where} refuses all requests: {reply.problem}{advice}")
+
+    def _advice_about(self, status: int, codes: set[str]) -> str:
+        """Return what to change after a refusal of all requests; empty if nothing is known."""
+        if status == 404 or codes & NO_MODEL_CODES:
+            return "; check the name of the model and the address"
+        if status not in (401, 403):
+            return ""
+        if not self.endpoint.api_key_env:
+            return (
+                "; name the environment variable with the key ('api_key_env', --key-env of which)"
+            )
+        return f"; check the key in the environment variable {self.endpoint.api_key_env}"
 
 
 def _is_rejection(reply: Reply) -> bool:

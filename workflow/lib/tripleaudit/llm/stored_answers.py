@@ -3,17 +3,20 @@
 ``answers``: rows with a column ``response``, ``answer``, ``completion``, ``output``,
 ``generated_text`` or the like, or the one that ``columns: {answer: NAME}`` names, and the text or
 the id of their sentence. Output files of OpenAI's batch interface are such rows, too: an answer
-belongs to the sentence whose id is its ``custom_id``.
+belongs to the sentence whose id is its ``custom_id``. A request that failed is no answer: its row
+is left out with a warning, so that its sentence has no prediction.
 
 Answers that cannot be read, were refused or cut, and items of answers that are no triples are
 counted as they are for endpoints.
 """
 
+import logging
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from tripleaudit.core.errors import UserError
+from tripleaudit.core.wording import counted
 from tripleaudit.corpora.corpus import LeftOut, RawSentence
 from tripleaudit.corpora.readers.common import shown
 from tripleaudit.corpora.readers.records import USUAL, Columns, Mapped
@@ -23,6 +26,7 @@ from tripleaudit.llm.endpoint import Answer
 from tripleaudit.llm.reading import parse_triples
 from tripleaudit.llm.response import status_of
 
+log = logging.getLogger(__name__)
 ANSWER_COLUMNS = (
     "response",
     "answer",
@@ -34,6 +38,7 @@ ANSWER_COLUMNS = (
     "generated_text",
 )
 BATCH_CHOICE = "response.body.choices.0"
+FAILED_REQUESTS = "request{s} of a batch failed and {have} no answer"
 JUDGEMENTS = ("accept", "reject", "ignore")
 """Values of ``answer`` in the rows of Prodigy, where it is no answer of a model."""
 NOTE_OF_STATUS = {
@@ -46,14 +51,46 @@ NOTE_OF_STATUS = {
 def answer_rows(path: Path, columns: Mapping[str, str] | None = None) -> Rows:
     """Yield ``{"id", "text", "triples"}`` of each answer, as far as the file has them.
 
+    Requests of a batch that failed are left out with a warning.
+
     Raises:
-        UserError: a row has no answer.
+        UserError: a row has no answer, or all requests failed.
     """
+    column = (columns or {}).get("answer")
+    failures: list[str] = []
+    has_answer = False
     roles = Mapped({role: name for role, name in (columns or {}).items() if role != "answer"})
     for where, row in read_rows(path, roles.given.get("rows")):
         if not isinstance(row, dict):
             raise UserError(f"{where}: expected an object, got {shown(row)}")
-        yield where, _parsed_row(row, roles, (columns or {}).get("answer"), where)
+        failure = _failure_of(row) if column is None and _is_batch(row) else ""
+        if failure:
+            failures.append(f"{where}: {failure}")
+            continue
+        has_answer = True
+        yield where, _parsed_row(row, roles, column, where)
+    if not failures:
+        return
+    if not has_answer:
+        raise UserError(
+            f"{path}: every request failed, such as {failures[0]}; send the requests again"
+        )
+    log.warning("%s: %s, such as %s", path, counted(len(failures), FAILED_REQUESTS), failures[0])
+
+
+def _failure_of(row: Mapping[str, Any]) -> str:
+    """Return why a request of a batch has no answer; empty if it has one."""
+    status = at(row, "response.status_code")
+    status_text = "" if status in (ABSENT, 200) else f"status {shown(status)}"
+    errors = (row.get("error"), at(row, "response.body.error"))
+    error = next((error for error in errors if error is not ABSENT and error), None)
+    if isinstance(error, dict):
+        words = [str(error[key]) for key in ("code", "message") if error.get(key)]
+        error = ": ".join(words) or error
+    reasons = [status_text, shown(error) if error else ""]
+    if not any(reasons) and not isinstance(at(row, BATCH_CHOICE), dict):
+        reasons.append("no answer")
+    return ", ".join(reason for reason in reasons if reason)
 
 
 def _parsed_row(row: dict[str, Any], roles: Mapped, column: str | None, where: str) -> Row:
@@ -77,7 +114,6 @@ def _answer_of(row: dict[str, Any], column: str | None, where: str) -> Answer:
     """Return the answer of a row with its status."""
     if column is None and _is_batch(row):
         choice = at(row, BATCH_CHOICE)
-        choice = choice if isinstance(choice, dict) else {}
         text = at(choice, "message.content")
         reason = choice.get("finish_reason")
     else:

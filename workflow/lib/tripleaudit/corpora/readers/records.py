@@ -667,6 +667,8 @@ class Arguments:
         parts = (subject, relation, object_)
         if relation in mapped.none or all(map(_is_missing, parts)):
             kind = "pairs_without_relation" if relation in mapped.none else "missing_values"
+            if relation in (None, "") and not _is_missing(subject):
+                kind = "empty_relations"
             known = [part for part in parts if part is not ABSENT]
             self.left_out.append(LeftOut(kind, f"{where}: {shown(known)}"))
             return None
