@@ -162,6 +162,7 @@ def test_triples_with_other_relations_are_counted_for_models_and_files(files, fa
     (row,) = listed.ranked
     assert row.other_relations == NUMBER and row.scores.predicted == 0
     assert f"left out (setting closed): good {NUMBER}" in str(listed)
+    assert f"not listed: {NUMBER} of {NUMBER}" in str(listed) and "not listed" not in str(result)
 
 
 def test_the_command_prints_the_table_and_fails_under_a_limit(files, fake, capsys):

@@ -151,6 +151,17 @@ def test_what_a_command_cannot_do_without_is_named(capsys, given, said):
 def test_a_mistyped_command_gets_a_close_one(capsys):
     assert cli.main(["audti", "corpus.jsonl"]) == 1
     assert capsys.readouterr().err == "error: unknown command 'audti', did you mean 'audit'?\n"
+    assert cli.main(["query"]) == 1
+    listed = capsys.readouterr().err.rpartition("known are ")[2].strip().split(", ")
+    assert set(listed) == {name for group in cli.GROUPS for name in group.commands}
+
+
+def test_an_argument_too_many_is_answered_by_the_help_of_its_command(capsys):
+    with pytest.raises(SystemExit) as error:
+        cli.main(["which", "gold.csv", "b=beta.jsonl"])
+    assert error.value.code == 2
+    message = capsys.readouterr().err
+    assert "b=beta.jsonl" in message and message.endswith("tripleaudit which --help explains it\n")
 
 
 def test_the_schema_for_editors_is_indented_and_keeps_its_signs(capsys):

@@ -111,7 +111,10 @@ def test_extract_prints_triples_and_json(model, tmp_path, capsys):
 
 def test_the_included_model_extracts_without_further_arguments(capsys):
     assert main(["extract", "Barack Obama is the leader of the United States."]) == 0
-    assert "(United States; leaderName; Barack Obama)" in capsys.readouterr().out
+    shown = capsys.readouterr()
+    assert "(United States; leaderName; Barack Obama)" in shown.out and "only" not in shown.err
+    assert main(["extract", "Der Hund bellt."]) == 0
+    assert "10 relations only: capital, country" in capsys.readouterr().err
 
 
 def test_a_small_copy_predicts_the_same_and_its_card_has_the_scores(model, home, tmp_path, capsys):

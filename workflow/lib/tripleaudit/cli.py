@@ -184,7 +184,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             import argcomplete
 
             argcomplete.autocomplete(parser)
-        args = parser.parse_args(arguments)
+        args, unknown = parser.parse_known_args(arguments)
+        if unknown:
+            parser.prog = f"tripleaudit {command}"  # whose help explains the error
+            parser.error(f"unrecognized arguments: {' '.join(unknown)}")
         check_paths(vars(args))
         with files.reading_else_as(getattr(args, "encoding", None)):
             outputs.claim_options(command or "", vars(args))
@@ -238,7 +241,8 @@ def check_command(command: str) -> None:
         return
     if command in REMOVED_COMMANDS:
         raise UserError(f"{command}: this command was removed; {REMOVED_COMMANDS[command]}")
-    raise UserError(f"unknown command {command!r}{hint(command, names)}")
+    public_names = [name for name in names if name not in STEPS]
+    raise UserError(f"unknown command {command!r}{hint(command, public_names)}")
 
 
 def check_options(command: str, arguments: Sequence[str]) -> None:

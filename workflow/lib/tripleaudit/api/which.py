@@ -110,6 +110,8 @@ class WhichResult(Result):
     """What language models were given."""
     ranked: list[Ranked]
     """The rows."""
+    unlisted_gold: int = 0
+    """Gold triples whose relation is not listed, which models given the list cannot find."""
     cache: str = ""
     """Folder of the stored answers of language models; empty without one."""
 
@@ -190,6 +192,11 @@ class WhichResult(Result):
             notes.append(
                 f"Triples with other relations, left out (setting closed): {', '.join(left_out)}; "
                 "those of prediction files count as wrong"
+            )
+        if self.unlisted_gold:
+            notes.append(
+                f"Gold triples with relations that are not listed: {self.unlisted_gold} of "
+                f"{self.triples}; they count as missed"
             )
         return notes
 
@@ -305,6 +312,7 @@ def which(
         sentences=len(chosen),
         triples=int(sum(len(sentence.triples) for sentence in chosen)),
         setting=setting,
+        unlisted_gold=_count_other_relations(chosen, wanted),
         ranked=_rank(list(rows.values()), counts, units, bootstrap, seed),
         cache=str(cache or DEFAULT_CACHE) if endpoints else "",
     )

@@ -3,13 +3,15 @@
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from tripleaudit.core.arguments import NUMBER, Whole, add_gpu
 from tripleaudit.core.shipped import DEFAULT_MODEL
+from tripleaudit.core.wording import counted
 
 HELP = "extract triples from texts with a trained extractor"
+MAX_RELATIONS = 20  # that a message lists
 MAX_PATH = 250  # characters; a longer text is no folder
 
 
@@ -19,7 +21,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--model",
         default=DEFAULT_MODEL,
         metavar="MODEL",
-        help=f"folder of a trained model, or the name of an included one (default: {DEFAULT_MODEL})",
+        help=f"folder of a trained model, or the name of an included one (default: {DEFAULT_MODEL}, "
+        "which knows ten relations of WebNLG, such as country and leaderName)",
     )
     parser.add_argument(
         "--input",
@@ -79,8 +82,10 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"{folder}: holds the classifier {name}, expected an extractor")
     gate = load_gate(args.gate).to(model.device) if args.gate else None
     stream = Stream(model, gate, batch_size=args.batch_size)
+    has_triples = False
     for extracted in stream.extract(chain([first], sentences)):
         sentence = extracted.sentence
+        has_triples |= bool(sentence.triples)
         if args.json:
             print(json.dumps(sentence.to_json(), ensure_ascii=False))
         else:
@@ -91,10 +96,19 @@ def run(args: argparse.Namespace) -> int:
                 )
             if not sentence.triples:
                 print("  no triples")
+    if not has_triples:
+        print(f"No triples were found. {describe_relations(model.config.relations)}", file=sys.stderr)
     if stream.account.counts["cut"]:
         cut = stream.account.counts["cut"]
         print(f"{cut} sentences are longer than the encoder takes and were cut", file=sys.stderr)
     return 0
+
+
+def describe_relations(relations: Sequence[str]) -> str:
+    """Return which relations a model extracts, at most :data:`MAX_RELATIONS` by name."""
+    named = ", ".join(relations[:MAX_RELATIONS])
+    more = ", …" if len(relations) > MAX_RELATIONS else ""
+    return f"The model extracts {counted(len(relations), 'relation{s}')} only: {named}{more}."
 
 
 def is_model(text: str) -> bool:
