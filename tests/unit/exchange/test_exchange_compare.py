@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+import tripleaudit as ta
 from support.docs import sections
 from support.scored import keys_of, make_study
 from tripleaudit.cli import main
@@ -132,6 +133,12 @@ def test_a_gate_of_ci_has_an_exit_code_of_its_own(studies):
         ([one, one], "0", 0),
     ):
         assert main(["compare", *pair, *FAST, "--fail-below", points]) == code
+
+
+def test_a_notebook_explains_the_bold_marks_of_several_pairs(studies):
+    result = ta.compare(*studies, bootstrap=20, shuffles=20)
+    assert len(result.pairs) > 1
+    assert "Bold: significant" in result._repr_html_() and "*: significant" in str(result)
 
 
 def test_pages_hold_what_changed_and_no_markup_of_a_model(tmp_path, capsys):

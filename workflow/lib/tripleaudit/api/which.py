@@ -179,7 +179,8 @@ class WhichResult(Result):
 
     def _relation_notes(self) -> list[str]:
         """Return how triples with other relations than the listed ones were scored."""
-        left_out, wrong = [], []
+        left_out: list[str] = []
+        wrong: list[str] = []
         for row in self.ranked:
             if row.other_relations:
                 is_closed_model = row.answers is not None and self.setting == "closed"

@@ -97,7 +97,9 @@ def run(args: argparse.Namespace) -> int:
             if not sentence.triples:
                 print("  no triples")
     if not has_triples:
-        print(f"No triples were found. {describe_relations(model.config.relations)}", file=sys.stderr)
+        print(
+            f"No triples were found. {describe_relations(model.config.relations)}", file=sys.stderr
+        )
     if stream.account.counts["cut"]:
         cut = stream.account.counts["cut"]
         print(f"{cut} sentences are longer than the encoder takes and were cut", file=sys.stderr)

@@ -27,7 +27,7 @@ RELATIONS_IN_TEXT: Final = 10
 MOST_SENTENCES: Final = 2000  # on a page
 
 
-def overview(result: Comparison, significant: str) -> Table:
+def overview(result: Comparison, significant: str = "Bold") -> Table:
     """Return one row for each pair.
 
     Args:
