@@ -56,6 +56,29 @@ def test_malformed_items_are_counted():
     assert (parsed.dropped, len(parsed.records), parsed.status) == (4, 1, "repaired")
 
 
+OTHER = ("A", "lives in", "B")
+GROUPS = {  # a line next to (A, lives in, B) -> its triple
+    "(Smith, Jones & Co., based_in, B)": ("Smith, Jones & Co.", "based_in", "B"),
+    "(Smith, Jones, lives in, Paris, Texas)": ("Smith, Jones", "lives in", "Paris, Texas"),
+    '(Bob "Red" Stone, lives in, B)': ('Bob "Red" Stone', "lives in", "B"),
+    "(Ann, Bo, Cy, Di)": None,
+    "(Ann, lives in)": None,
+}
+
+
+@pytest.mark.parametrize("line", GROUPS)
+def test_groups_with_commas_or_quotes_in_names_are_read_or_counted(line):
+    parsed = parse_triples(f"{line}\n(A, lives in, B)")
+    triple = GROUPS[line]
+    assert [record.strings for record in parsed.records] == ([triple, OTHER] if triple else [OTHER])
+    assert parsed.dropped == (triple is None)
+
+
+def test_words_in_brackets_are_no_malformed_items():
+    parsed = parse_triples("(see below)\n(A, lives in, B)")
+    assert len(parsed.records) == 1 and not parsed.dropped
+
+
 def test_types_are_cut_off_only_where_they_are_types():
     parsed = parse_triples(
         '[["Paris:LOCATION","in","Star Wars: A New Hope"]]', entity_types=["location", "person"]

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from tripleaudit.corpora.triple_forms import NAME_KEYS, ROLE_OF, ROLES, role_name
@@ -33,9 +34,12 @@ _COLUMN = re.compile(r"\s*(?:\||｜|\t|->|→)\s*")
 _RULE_CELL = re.compile(r":?-+:?")
 _ELEMENT = r"\"[^\"\n]*\"|'[^'\n]*'|[^(),;<>（），；【】\"\n]+(?:\([^()\n]*\)|（[^（）\n]*）)?"
 _SEPARATOR = r"\s*[,;，；]\s*"
-_GROUP = re.compile(
+_TRIPLE_GROUP = (
     rf"[(<（【]\s*({_ELEMENT}){_SEPARATOR}({_ELEMENT}){_SEPARATOR}({_ELEMENT})\s*[)>）】]"
 )
+_OTHER_GROUP = r"[(<（【]((?:[^()<>（）【】\n]|\([^()\n]*\)|（[^（）\n]*）)*)[)>）】]"
+_GROUP = re.compile(f"{_TRIPLE_GROUP}|{_OTHER_GROUP}")
+_IDENTIFIER = re.compile(r"[a-z]+(?:_[a-z]+)+")
 _BETWEEN_GROUPS = re.compile(
     r"\W*(?:(?:here|the|one|two|three|\d+|extracted|following|final|are|is|triples?|relations?|facts?|answer|result|output|and|以下是|如下|三元组|答案|结果)\b\W*)*",
     re.IGNORECASE,
@@ -93,7 +97,8 @@ def parse_triples(answer: Answer | str, entity_types: Collection[str] = ()) -> P
     objects inside other ones. Only in an answer without any JSON, rows of a table (``a | b | c``)
     and groups in brackets (``(a, b, c)``) count, the groups where their line holds no sentence.
     Numbers and booleans become text and blanks are collapsed. Items with an empty element or
-    another number of elements are dropped and counted.
+    another number of elements are dropped and counted. A group with more commas is read if only one
+    of its inner parts can be the relation.
 
     Values of three kinds are told apart: objects, lists of lists, and single lists. An answer with
     several kinds contains quotations or reasoning: only the first kind with triples is read, and
@@ -112,9 +117,11 @@ def parse_triples(answer: Answer | str, entity_types: Collection[str] = ()) -> P
     notes = list(decoded.notes)
     is_plain = False
     if not triples and not decoded.values and not decoded.truncated:
-        plain_items = [_clean(item, entity_types) for item in _plain_items(strip_wrapping(text))]
+        items = list(_plain_items(strip_wrapping(text)))
+        plain_items = [_clean(item, entity_types) for item in items if item is not None]
         triples = [triple for triple in plain_items if triple is not None]
         is_plain = bool(triples)
+        dropped = items.count(None) if is_plain else 0
     has_null_triples = any(_is_null_triple(triple) for triple in triples)
     triples = [triple for triple in triples if not _is_null_triple(triple)]
     if is_plain:
@@ -345,8 +352,12 @@ def _is_nested(value: Iterable[Any]) -> bool:
     return any(isinstance(item, list | dict) for item in value)
 
 
-def _plain_items(text: str) -> Iterator[dict[str, Any]]:
-    """Yield triples of rows and bracketed groups by line; a table's header names its columns."""
+def _plain_items(text: str) -> Iterator[dict[str, Any] | None]:
+    """Yield triples of rows and bracketed groups by line; a table's header names its columns.
+
+    A group of several parts that is no triple is None.
+    """
+    relations = {group[2].strip(_EMPHASIS) for group in _GROUP.finditer(text) if group[2]}
     columns: Sequence[str | None] = ROLES
     labelled: dict[str, Any] = {}
     for line in text.splitlines():
@@ -366,8 +377,60 @@ def _plain_items(text: str) -> Iterator[dict[str, Any]]:
             yield {role: cell for role, cell in zip(columns, cells, strict=True) if role}
         elif _BETWEEN_GROUPS.fullmatch(_GROUP.sub(" ", row)):
             for group in _GROUP.finditer(row):
-                elements = [element.strip(_EMPHASIS) for element in group.groups()]
-                yield dict(zip(ROLES, elements, strict=True))
+                yield from _items_of_group(group, relations)
+
+
+def _items_of_group(
+    group: re.Match[str], relations: Collection[str]
+) -> Iterator[dict[str, Any] | None]:
+    """Yield the triple of a bracketed group, None for another list, nothing for other words.
+
+    Args:
+        group: a match of ``_GROUP``.
+        relations: of the other groups of the answer.
+    """
+    *elements, content = group.groups()
+    if content is not None:
+        separators = list(re.finditer(_SEPARATOR, content))
+        if not separators:
+            return
+        elements = _split_group(content, separators, relations)
+    if not elements:
+        yield None
+        return
+    names = [element.strip(_EMPHASIS) for element in elements]
+    yield dict(zip(ROLES, names, strict=True))
+
+
+def _split_group(
+    content: str, separators: Sequence[re.Match[str]], relations: Collection[str]
+) -> list[str]:
+    """Return subject, relation and object of a group; an empty list if they are ambiguous.
+
+    Entities may contain separators. The relation is then the only inner part that is a relation of
+    another group or an identifier such as ``works_for``.
+    """
+    if len(separators) == 2:
+        choices = [tuple(separators)]
+    else:
+        choices = [
+            (before, after)
+            for before, after in pairwise(separators)
+            if _may_be_relation(content[before.end() : after.start()], relations)
+        ]
+    if len(choices) != 1:
+        return []
+    before, after = choices[0]
+    return [
+        content[: before.start()],
+        content[before.end() : after.start()],
+        content[after.end() :],
+    ]
+
+
+def _may_be_relation(part: str, relations: Collection[str]) -> bool:
+    name = part.strip(_EMPHASIS)
+    return name in relations or bool(_IDENTIFIER.fullmatch(name))
 
 
 def _clean(item: Mapping[str, Any], entity_types: Collection[str]) -> ParsedTriple | None:
