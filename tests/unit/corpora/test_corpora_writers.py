@@ -131,6 +131,14 @@ OVERLAPPING = Sentence(
     ),
 )
 EDGE_BLANK = Sentence("e", "Ann met Ben", (Triple(Span(0, 4, "Ann "), "met", Span(8, 11, "Ben")),))
+TWO_MENTIONS = Sentence(
+    "t",
+    "Ann met Ben and Ben",
+    (
+        Triple(Span(0, 3, "Ann"), "met", Span(8, 11, "Ben")),
+        Triple(Span(0, 3, "Ann"), "met", Span(16, 19, "Ben")),
+    ),
+)
 WITHOUT_POSITION = Sentence("a", "Ann left", (Triple(Span(None, None, "Anna"), "left", ANN),))
 
 
@@ -144,6 +152,7 @@ WITHOUT_POSITION = Sentence("a", "Ann left", (Triple(Span(None, None, "Anna"), "
         ("docbin", OVERLAPPING, 1),
         ("docbin", EDGE_BLANK, 0),
         ("spert", OVERLAPPING, 2),
+        ("triple-list", TWO_MENTIONS, 1),
         ("label-studio", OVERLAPPING, 2),
     ],
 )

@@ -232,7 +232,10 @@ FAILURES = {
             "print('{\"triples\": []}')",
             "exit status 0 .* started 2 times; 2 of 3 sentences are answered",
         ),
-        "python": (f"{EXTRACT}return []", "extract returned 0 lists of triples for 1"),
+        "python": (
+            f"{EXTRACT}return []",
+            r"last words: [^ ]*bad.py:Bad: extract returned 0 lists of triples for 1",
+        ),
         "address": (
             malformed('{"triples": null}'),
             "the answer about 'a': expected an object with the list 'triples'",

@@ -22,7 +22,8 @@ UNTYPED = "Entity"
 WITHOUT_POSITION = "triple{s} {have} an entity without a position in the text and {are} left out"
 OVERLAPPING = "triple{s} {have} an entity that overlaps another one and {are} left out"
 EDGE_BLANKS = "triple{s} {have} an entity that begins or ends with a blank and {are} left out"
-LEFT_OUT_TRIPLES = (WITHOUT_POSITION, OVERLAPPING, EDGE_BLANKS)
+SAME_STRINGS = "triple{s} {have} the strings of another one of its sentence and {are} left out"
+LEFT_OUT_TRIPLES = (WITHOUT_POSITION, OVERLAPPING, EDGE_BLANKS, SAME_STRINGS)
 """Losses that count triples that are not written."""
 OTHER_POSITION = "triple{s} {have} an entity that is not at its first mention; the position is lost"
 EXTRA_BLANKS = (
@@ -147,6 +148,7 @@ def write_triple_list(path: Path, sentences: Sequence[Sentence]) -> Losses:
             spans = (triple.subject, triple.object)
             losses[OTHER_POSITION] += any(_is_elsewhere(span, sentence.text) for span in spans)
         strings = list(dict.fromkeys(triple.strings for triple in sentence.triples))
+        losses[SAME_STRINGS] += len(sentence.triples) - len(strings)
         row = {"id": sentence.id, "text": sentence.text, "triple_list": [list(s) for s in strings]}
         rows.append(row)
     write_json(path, rows)

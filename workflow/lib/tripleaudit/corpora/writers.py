@@ -55,7 +55,8 @@ def write_csv(path: Path, sentences: Sequence[Sentence]) -> exports.Losses:
             for triple in sentence.triples:
                 if not triple.subject.text or not triple.object.text:
                     raise UserError(
-                        f"{path.name}: an entity of {sentence.id} is an empty string, expected some text"
+                        f"{path.name}: an entity of {sentence.id} is an empty string; "
+                        "name the entity, or remove its triple"
                     )
                 positions = (
                     triple.subject.start,
@@ -126,7 +127,8 @@ def write_brat(path: Path, sentences: Sequence[Sentence]) -> exports.Losses:
         begin, names = text.tell(), {}
         if len(sentence.text.splitlines()) != 1 or not sentence.text.strip():
             raise UserError(
-                f"{path.name}: the text of {sentence.id} is not one line, which a sentence is in brat"
+                f"{path.name}: the text of {sentence.id} is not one line, which a sentence is in brat; "
+                "write it in one line, or use the form label-studio"
             )
         others = exports.located_others(sentence, losses)
         types = exports.types_of_entities(sentence.triples, others)
@@ -139,7 +141,8 @@ def write_brat(path: Path, sentences: Sequence[Sentence]) -> exports.Losses:
         for triple in sentence.triples:
             if len(triple.relation.split()) != 1 or triple.relation != triple.relation.strip():
                 raise UserError(
-                    f"{path}: the relation {triple.relation!r} of {sentence.id} has a blank; brat takes none"
+                    f"{path}: the relation {triple.relation!r} of {sentence.id} has a blank, which brat does not "
+                    "accept; rename it, for example with '_'"
                 )
             relations += 1
             arguments = f"Arg1:{names[triple.subject]} Arg2:{names[triple.object]}"
@@ -214,7 +217,8 @@ def write_docred(path: Path, sentences: Sequence[Sentence]) -> exports.Losses:
 def _position(path: Path, sentence: Sentence, span: Span) -> tuple[int, int]:
     if span.start is None or span.end is None:
         raise UserError(
-            f"{path}: the entity {span.text!r} of {sentence.id} is not in its text; this form needs a position"
+            f"{path}: the entity {span.text!r} of {sentence.id} is not in its text, which this form requires; "
+            "correct or remove its triple, or use the form jsonl"
         )
     return span.start, span.end
 

@@ -52,4 +52,7 @@ def _plain(triple: Any) -> Any:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    try:
+        main(*sys.argv[1:])
+    except UserError as error:  # the sentence alone, as notes of tables quote it
+        sys.exit(str(error))
