@@ -96,6 +96,7 @@ def test_failed_systems_and_unread_answers_are_named(tmp_path):
     lines = RunSummary("s", tmp_path, {"cache": str(tmp_path)}).finish().splitlines()
     assert lines[1:] == [
         "warning: poor has no scores: the budget of 1 is used up",
-        "warning: 3 of 120 answers of odd (c, original) were truncated, refused or could not be read",
+        "warning: 3 of 120 answers of odd (c, original) are unreadable (truncated, refused or not in "
+        "the requested form)",
         "warning: 8 of 10 answers of moved (c, original) were stored for the same model at another address",
     ]

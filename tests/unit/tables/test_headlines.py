@@ -158,6 +158,33 @@ def test_systems_of_a_gold_set_alone_are_ranked_on_all_of_its_sentences():
     assert [entry.system for entry in both.ranking] == ["alpha", "beta"]
 
 
+def test_programs_behind_a_training_in_doubt_are_compared_with_each_other():
+    doubt = {"mark": "§", "mark_first": "§", "seeds": 2}
+    rows = [
+        pair(("casrel", 0.9), ("rules", 0.8), OPEN, **doubt),
+        pair(("casrel", 0.9), ("lookup", 0.5), OPEN, **doubt),
+        pair(("casrel", 0.9), ("prgc", 0.4), OPEN, **doubt | {"mark_second": "§"}),
+        pair(("lookup", 0.5), ("rules", 0.8), seeds=0),
+        pair(("prgc", 0.4), ("rules", 0.8), OPEN, **doubt),
+        pair(("prgc", 0.4), ("lookup", 0.5), OPEN, **doubt),
+    ]
+    result = found(*rows)
+    assert ranking_lines(result.ranking) == [
+        "F1 on the original test set of WebNLG:",
+        "  1. CasRel  convergence not known",
+        "  2. rules   80.0 %  not compared: too few evaluations to tell whether training "
+        "had converged (CasRel)",
+        "  3. lookup  50.0 %  −30.0 points [−34.0, −26.0] (to rules)",
+        "  4. PRGC    convergence not known  not compared: too few evaluations to tell whether "
+        "training had converged (PRGC and CasRel)",
+    ]
+
+
+def test_a_headline_about_programs_names_no_seeds():
+    (headline,) = found(pair(("rules", 0.8), ("lookup", 0.5), seeds=0)).headlines
+    assert headline.numbers.endswith("500 sentences.")
+
+
 def test_a_model_with_mostly_unread_answers_is_not_ranked():
     unread = {"mark": "¶", "mark_second": "¶", "p": None, "p_holm": None}
     rows = [
@@ -169,7 +196,7 @@ def test_a_model_with_mostly_unread_answers_is_not_ranked():
     assert [entry.system for entry in result.ranking] == ["casrel", "prgc"]
     assert result.headlines[0].title == "CasRel leads by 20 points"
     assert result.remarks == [
-        "Most answers were truncated, refused or could not be read: ranking of llm."
+        "Most answers are unreadable (truncated, refused or not in the requested form): ranking of llm."
     ]
 
 

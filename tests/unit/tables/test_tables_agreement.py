@@ -6,6 +6,7 @@ import pytest
 import tripleaudit as ta
 from support.scored import tables_of
 from tripleaudit.scoring.counts import SentenceCounts
+from tripleaudit.tables import grid
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.contrasts import FEW, NOT_SHOWN, SHOWN, SYSTEMS, UNREADABLE, contrasts
 from tripleaudit.tables.headlines import make_headlines, ranking_lines
@@ -249,6 +250,46 @@ def test_cases_of_added_zero_triple_sentences_are_those_of_the_smaller_test_set(
     inputs = tables_of(tmp_path, [small, large])
     (row,) = contrasts_of(inputs, contrast="zero-triple sentences in the test").to_dict("records")
     assert (row["cases"], row["outcome"]) == (20, FEW)
+
+
+def test_a_single_added_zero_triple_sentence_gives_no_conclusion(tmp_path):
+    found = np.arange(100) % 2 == 0
+    small = counts_of("rules", found, seed="")
+    large = counts_of("rules", [*found, False], testing="wz", seed="")
+    large.counts["exact-string"][100:, 1:] = 0
+    large.strata = ["unseen"] * 100 + [None]
+    inputs = tables_of(tmp_path, [small, large])
+    (row,) = contrasts_of(inputs, contrast="zero-triple sentences in the test").to_dict("records")
+    assert (row["cases"], row["outcome"], row["seeds"]) == (1, FEW, 0)
+    assert headlines_of(inputs).headlines == []
+
+
+def test_seeds_of_a_trained_and_a_program_are_those_of_the_training(tmp_path):
+    runs = [counts_of("casrel", [True] * 40, seed=str(seed)) for seed in (1, 2, 3)]
+    runs.append(counts_of("rules", [True] * 40, seed=""))
+    (row,) = contrasts_of(tables_of(tmp_path, runs)).to_dict("records")
+    assert row["seeds"] == 3
+
+
+def test_a_column_of_any_metric_stands_next_to_bold_marks(tmp_path):
+    runs = [counts_of("casrel", [True] * 200), counts_of("prgc", [False] * 200)]
+    inputs = tables_of(tmp_path, runs)
+    columns = grid.score_columns(only_f1=True, scale=100, digits=1)
+    predicted = columns.assign(column="Predicted", metric="predicted", scale=1, digits=0)
+    rows = grid.extractor_rows(inputs, ["original"])
+    heads = ("Method", "Corpus")
+    frame = grid.score_frame(inputs, rows, grid.concat_columns([columns, predicted]), heads=heads)
+    table = grid.score_table(inputs, "F1 and predicted triples.", frame)
+    assert [table.cell("CasRel", name).shown for name in ("F1", "Predicted")] == ["100.0", "200"]
+    assert table.cell("CasRel", "F1").bold and not table.cell("CasRel", "Predicted").bold
+
+
+def test_the_note_on_bold_marks_is_true_with_a_better_baseline(tmp_path):
+    runs = [counts_of("casrel", np.arange(200) % 4 > 0), counts_of("prgc", [False] * 200)]
+    runs.append(counts_of("memorise", [True] * 200, seed=""))
+    table = build_table("type-f1", tables_of(tmp_path, runs))
+    assert table.cell("CasRel", "F1").bold and not table.cell("Memorised triples", "F1").bold
+    assert any("Not compared are baselines" in note for note in table.notes)
 
 
 def test_extractors_of_last_words_are_ranked_by_last_words_alone(tmp_path):

@@ -46,14 +46,14 @@ def findings_of(folder: Path) -> Iterator[str]:
 
 
 def warnings_of(folder: Path) -> Iterator[str]:
-    """Yield a line for each system without scores, with unread answers or other addresses' ones."""
+    """Yield a line for each system without scores, with unreadable answers or other addresses' ones."""
     yield from (f"warning: {failure}" for failure in failures(folder))
     for fact in _system_facts(folder):
         unread = fact.get("unreadable", 0) + fact.get("truncated", 0)
         if unread and not fact.get("failed"):
             yield (
-                f"warning: {unread} of {fact['answers']} answers of {fact['system']} ({_test_set(fact)}) were "
-                "truncated, refused or could not be read"
+                f"warning: {unread} of {fact['answers']} answers of {fact['system']} ({_test_set(fact)}) are "
+                "unreadable (truncated, refused or not in the requested form)"
             )
         if others := fact.get("from_other_address"):
             yield (

@@ -40,7 +40,7 @@ COLUMNS = tuple(
         "Recall",
         "To the best",
         "p",
-        "Unread",
+        "Unreadable",
         "Money",
         "Seconds",
     )
@@ -61,7 +61,8 @@ class Ranked:
         outcome: of that difference, as in the contrasts of a study; None for the best model.
         reason: why the difference is not shown; empty where it is, and where interval and test
             agree.
-        unread: answers that were truncated, refused or unreadable; None for predictions.
+        unread: unreadable answers: truncated, refused or not in the requested form; None for
+            predictions.
         answers: all answers; None for predictions.
         money: spent on the answers, at the prices that were given.
         seconds: that the answers took when they were given.
@@ -165,8 +166,8 @@ class WhichResult(Result):
         notes = []
         if any(row.mostly_unread for row in self.ranked):
             notes.append(
-                f"{UNREAD}: more than half of the answers were truncated, refused or unreadable; "
-                "not ranked"
+                f"{UNREAD}: more than half of the answers are unreadable (truncated, refused or not in "
+                "the requested form); not ranked"
             )
         if any(row.answers is not None for row in self.ranked):
             notes.append(

@@ -213,8 +213,8 @@ def unread_notes(frames: ResultFrames, cells: Iterable[Cell]) -> list[str]:
     if not counts:
         return []
     return [
-        f"Answers that were truncated, refused or could not be read: {', '.join(counts)}. Complete triples or entities "
-        "of a truncated answer count; other unread answers count as empty."
+        f"Unreadable answers (truncated, refused or not in the requested form): {', '.join(counts)}. Complete triples "
+        "or entities of a truncated answer count; other unreadable answers count as empty."
     ]
 
 

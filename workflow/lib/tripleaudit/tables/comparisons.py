@@ -36,7 +36,8 @@ def compare_cells(
     Seeds are paired where both sides share them. So are sentences, where both sides read the same;
     where one test set is the other with zero-triple sentences added; and variants of a sentence
     with it. Other sentences, as those of two strata, are resampled each for themselves. Its units
-    are those of the side that had fewer before pairing.
+    are those of the side that had fewer before pairing, or those that one side adds for the same
+    models, if they are fewer: no other sentence contributes to the difference.
 
     Args:
         frames: of a study.
@@ -55,16 +56,20 @@ def compare_cells(
         sides.append(ComparedSide(counts, ids, frames.units(keys, keys["stratum"])))
     pair = _pair_sentences(sides[0], sides[1]) if shared else None
     compared = pair or (sides[0], sides[1])
+    same_models = bool(shared) and model_behind(first) == model_behind(second)
     difference = between(
         compared[0].counts,
         compared[1].counts,
         paired=pair is not None,
         shared=bool(shared),
-        same_models=bool(shared) and model_behind(first) == model_behind(second),
+        same_models=same_models,
         units=(compared[0].units, compared[1].units),
     )
-    smaller = min(len(set(side.units)) for side in sides)
-    return replace(difference, units=min(smaller, difference.units))
+    first_units, second_units = (set(side.units) for side in sides)
+    sizes = [difference.units, len(first_units), len(second_units)]
+    if same_models and first_units < second_units:
+        sizes.append(len(second_units - first_units))
+    return replace(difference, units=min(sizes))
 
 
 def model_behind(keys: Mapping[str, str]) -> Run:

@@ -7,7 +7,7 @@ function, :func:`tripleaudit.scoring.difference.between`.
 The p-value of a contrast is Holm-corrected within its family, and every table, headline and mark
 uses that value: the family of a comparison of conditions is that comparison of all systems of a
 corpus, with and without Entity Noising; the family of two systems is all pairs on one test set.
-Baselines and models with mostly unread answers belong to no family.
+Baselines and models with mostly unreadable answers belong to no family.
 """
 
 from __future__ import annotations
@@ -22,7 +22,14 @@ from typing import TYPE_CHECKING, Any, Final
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import Interval
 from tripleaudit.scoring.difference import Difference
-from tripleaudit.scoring.scores import CLASSIFICATION, RUN_KEYS, Run, run_keys, split_two_step
+from tripleaudit.scoring.scores import (
+    CLASSIFICATION,
+    RUN_KEYS,
+    Run,
+    run_id,
+    run_keys,
+    split_two_step,
+)
 from tripleaudit.scoring.significance import MIN_CASES, holm, is_significant
 from tripleaudit.tables.cells import subject
 from tripleaudit.tables.comparisons import compare_cells, model_behind
@@ -74,11 +81,11 @@ COLUMNS: Final = (
 """Columns of the frame; docs/reference/python.md describes them."""
 FEW: Final = "few cases"
 NOTHING_FOUND: Final = "nothing found"
-OPEN: Final = "training not finished"
+OPEN: Final = "training may not have converged"
 NOT_SHOWN: Final = "not shown"
 SHOWN: Final = "shown"
-UNREADABLE: Final = "answers not read"
-"""Outcome of a contrast with a language model of which most answers were truncated or unreadable."""
+UNREADABLE: Final = "unreadable answers"
+"""Outcome of a contrast with a language model of which most answers are unreadable."""
 AT_LEAST: Final = "shown, at least"
 """Outcome of a contrast whose trainings were still rising, and whose sign is the same after
 twice the epochs.
@@ -244,6 +251,7 @@ def contrasts(
                 **_side_columns(second, "second"),
                 "matching": matching,
                 **_numbers(difference),
+                "seeds": min(difference.runs) if _is_trained(frames, first, second) else 0,
                 "unit": frames.unit(first.run),
                 "mark": _mark(frames, first.run, second.run),
                 "mark_first": frames.mark(first.run),
@@ -335,8 +343,8 @@ def _noised_systems(
 
 def _sides(frames: ResultFrames, matching: str) -> Iterator[Side]:
     """Yield what has an F1 of extraction, and the strata without entirely seen triples together."""
-    for run_id, measured in frames.measured.items():
-        run = run_keys(dict(zip(RUN_KEYS, run_id, strict=True)))
+    for values, measured in frames.measured.items():
+        run = run_keys(dict(zip(RUN_KEYS, values, strict=True)))
         strata = [
             stratum for stratum, rule, metric in measured if (rule, metric) == (matching, "f1")
         ]
@@ -363,8 +371,12 @@ def _numbers(difference: Difference) -> dict[str, float | int | bool | None]:
         "p": difference.p,
         "paired": difference.paired,
         "cases": difference.units,
-        "seeds": min(difference.runs),
     }
+
+
+def _is_trained(frames: ResultFrames, *sides: Side) -> bool:
+    """Return whether a side has runs with a seed."""
+    return any(set(frames.counts.get(run_id(side.run), {})) != {""} for side in sides)
 
 
 def _numbers_doubled(difference: Difference | None) -> dict[str, float | None]:

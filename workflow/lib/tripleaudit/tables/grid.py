@@ -168,8 +168,8 @@ def keys_in_paper(study: TableInputs, keys: Keys) -> Keys:
 def winning_cells(study: TableInputs, pairs: pd.DataFrame) -> set[int]:
     """Return the positions of the cells that win their column of a contest.
 
-    Baselines, systems that were queried about a part of the test set, and models with mostly unread
-    answers do not compete; nor do other values than precision, recall and F1.
+    Baselines, systems that were queried about a part of the test set, and models with mostly
+    unreadable answers do not compete; nor do other values than precision, recall and F1.
     """
     if pairs.empty:
         return set()
@@ -315,7 +315,7 @@ def row_notes(inputs: TableInputs, runs: pd.DataFrame, *protocols: str) -> list[
     corpora = set(runs["corpus"])
     found = [BASELINES[name].note for name in names if name in BASELINES]
     if found:
-        found.append("Baselines are not compared with the other rows.")
+        found.append("Baselines are not compared with the other rows in bold marks and rankings.")
 
     def concerns_rows(fact: Mapping[str, Any]) -> bool:
         is_lost = fact["failed"] and (fact["keys"]["corpus"] in corpora or not corpora)
@@ -383,8 +383,8 @@ def mark_notes(shown: str) -> list[str]:
         f"{100 * RISE:g} points in each tenth of it, or may have (slope plus one standard error), or twice the epochs "
         f"gained {100 * MARGIN:g} or more. Such values say how fast a system learns, not how far it comes.",
         UNSETTLED: "too few evaluations of the training to know whether it was still rising.",
-        UNREAD: "more than half of the model's answers were truncated, refused or could not be read; its values are no "
-        "measure of the model, and it is not ranked.",
+        UNREAD: "more than half of the model's answers are unreadable (truncated, refused or not in the requested "
+        "form); its values are no measure of the model, and it is not ranked.",
     }
     return [f"{mark}: {text}" for mark, text in said.items() if mark in shown]
 
@@ -414,8 +414,10 @@ def notes(cells: Iterable[Cell], matching: str | None) -> list[str]:
     )
     if any(cell.bold for cell in measured):
         found.append(
-            "Bold: significantly better than every other row on the same test set (randomisation over "
-            f"sentences{also and f'{also} runs'}, Holm-corrected over all pairs of rows, p < 0.05)."
+            "Bold: significantly better than every other compared row on the same test set (randomisation "
+            f"over sentences{also and f'{also} runs'}, Holm-corrected over all pairs of these rows, p < 0.05). "
+            "Not compared are baselines, systems queried about a part of the test set, and models with mostly "
+            "unreadable answers."
         )
     found += mark_notes("".join(cell.mark for cell in measured))
     if 2 in seeds:

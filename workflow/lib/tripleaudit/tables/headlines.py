@@ -187,7 +187,9 @@ class Ranked:
         corpus, system: names as in the frame.
         f1: as a fraction, None where its own training had not converged.
         lead: contrast of the best system with it, None for the best one.
-        mark: of its own training, empty where that had converged.
+        settled_lead: if the training of the best system may not have converged, the contrast with
+            the best system without this doubt; None for that one and for better ones.
+        mark: of its own training, empty where that had converged or nothing was trained.
         without_noise: whether the study has systems with Entity Noising, which are not ranked.
     """
 
@@ -195,6 +197,7 @@ class Ranked:
     system: str
     f1: float | None
     lead: Row | None = None
+    settled_lead: Row | None = None
     mark: str = ""
     without_noise: bool = False
 
@@ -218,7 +221,9 @@ FEW_CASES: Final = f"Fewer than {MIN_CASES} cases"
 NOT_CONVERGED: Final = "Training had not converged"
 CONVERGENCE_UNKNOWN: Final = "Too few evaluations to tell whether training had converged"
 NOTHING_CORRECT: Final = "No correct triple"
-ANSWERS_UNREAD: Final = "Most answers were truncated, refused or could not be read"
+ANSWERS_UNREAD: Final = (
+    "Most answers are unreadable (truncated, refused or not in the requested form)"
+)
 REASONS: Final = (FEW_CASES, NOT_CONVERGED, CONVERGENCE_UNKNOWN, NOTHING_CORRECT, ANSWERS_UNREAD)
 """Why a contrast has no conclusion, in the order of the remarks."""
 REASON_OF_OUTCOME: Final = {
@@ -295,7 +300,7 @@ def ranking_lines(ranking: Sequence[Ranked]) -> list[str]:
             noise = ", without Entity Noising" if entry.without_noise else ""
             lines.append(f"F1 on the original test set of {labels.corpus(entry.corpus)}{noise}:")
         rank += 1
-        distance = "" if entry.lead is None else f"  {_distance(entry.lead)}"
+        distance = "" if entry.lead is None else f"  {_distance(entry)}"
         lines.append(f"  {rank}. {name:{width}}  {_level(entry)}{distance}")
     return lines
 
@@ -307,8 +312,19 @@ def _level(entry: Ranked) -> str:
     return "not converged" if UNFINISHED in entry.mark else "convergence not known"
 
 
-def _distance(lead: Row) -> str:
-    """Write how far a system is behind the best one, and whether that is shown."""
+def _distance(entry: Ranked) -> str:
+    """Write how far a system is behind the best one, or the best one that can be compared."""
+    lead, settled_lead = entry.lead, entry.settled_lead
+    if lead is None:
+        return ""
+    is_settled = settled_lead is not None and settled_lead["outcome"] != OPEN
+    if lead["outcome"] == OPEN and settled_lead is not None and is_settled:
+        return f"{_behind(settled_lead)} (to {labels.extractor(settled_lead['extractor_second'])})"
+    return _behind(lead)
+
+
+def _behind(lead: Row) -> str:
+    """Write how far the first side of a contrast is behind, and whether that is shown."""
     outcome = lead["outcome"]
     if outcome not in (SHOWN, AT_LEAST, NOT_SHOWN):
         return f"not compared: {_reason_in_ranking(lead)}"
@@ -339,7 +355,7 @@ def _reason_in_ranking(lead: Row) -> str:
 def rank_systems(rows: Iterable[Row]) -> list[Ranked]:
     """Rank the systems of each corpus by F1 on its original test set.
 
-    Baselines and models with mostly unread answers are left out. The mark of a system is that of
+    Baselines and models with mostly unreadable answers are left out. The mark of a system is that of
     its own training.
     """
     rows = list(rows)
@@ -365,9 +381,14 @@ def rank_systems(rows: Iterable[Row]) -> list[Ranked]:
         best, *others = sorted(scores, key=lambda name: -scores[name])
         leads: dict[str, Row | None] = {best: None}
         leads |= {name: _lead_of(compared, best, name) for name in others}
+        settled_leads = _settled_leads(compared, [best, *others], marks)
         for name, lead in leads.items():
             f1 = None if marks[name] else scores[name]
-            ranking.append(Ranked(corpus, name, f1, lead, marks[name], corpus in noised))
+            settled_lead = settled_leads.get(name)
+            has_noise = corpus in noised
+            ranking.append(
+                Ranked(corpus, name, f1, lead, settled_lead, marks[name], without_noise=has_noise)
+            )
     return ranking
 
 
@@ -390,7 +411,7 @@ def _training_mark(marks: str | None) -> str:
 
 
 def _unread_systems(rows: Iterable[Row], corpus: str) -> list[str]:
-    """Return the systems that are not ranked because most of their answers are unread."""
+    """Return the systems that are not ranked because most of their answers are unreadable."""
     rows = list(rows)
     testing = original_testing(row["testing_first"] for row in rows)
     names: dict[str, None] = {}
@@ -401,6 +422,22 @@ def _unread_systems(rows: Iterable[Row], corpus: str) -> list[str]:
             if UNREAD in (row[f"mark_{side}"] or ""):
                 names[row[f"extractor_{side}"]] = None
     return list(names)
+
+
+def _settled_leads(
+    pairs: Sequence[Row], ranked: Sequence[str], marks: Mapping[str, str]
+) -> dict[str, Row]:
+    """Return the contrasts of the best system without a mark with those behind it, by name.
+
+    Args:
+        pairs: contrasts of the systems of one corpus.
+        ranked: all systems, the best first.
+        marks: of their trainings; without a mark of the best one the result is empty.
+    """
+    settled = [name for name in ranked if not marks[name]]
+    if not marks[ranked[0]] or not settled:
+        return {}
+    return {name: _lead_of(pairs, settled[0], name) for name in settled[1:]}
 
 
 def _lead_of(pairs: Iterable[Row], best: str, other: str) -> Row:
@@ -473,7 +510,7 @@ def _ranking_headline(ranked: Sequence[Ranked], where: str, topics: _Topics) -> 
 
 
 def _systems_of(rows: Iterable[Row], ranking: Iterable[Ranked], corpus: str) -> list[str]:
-    """Return the systems of a corpus without baselines: the best first, unread ones last."""
+    """Return the systems of a corpus without baselines: the best first, those with unreadable answers last."""
     ranked = [entry.system for entry in ranking if entry.corpus == corpus]
     others = [row for row in rows if row["corpus"] == corpus and row["contrast"] != SYSTEMS]
     others.sort(key=lambda row: row["outcome"] == UNREADABLE)
@@ -558,7 +595,8 @@ def _numbers(row: Row, levels: str) -> str:
         parts.append(disagreement or p_value)
     cases = "groups of sentences" if row["unit"] == SHARED_TRIPLE else "sentences"
     parts.append(f"{row['cases']:,} {cases}")
-    parts.append("1 seed" if row["seeds"] <= 1 else f"{row['seeds']} seeds")
+    if row["seeds"]:  # 0 where nothing was trained
+        parts.append("1 seed" if row["seeds"] == 1 else f"{row['seeds']} seeds")
     if UNEQUAL in row["mark"]:
         parts.append("trainings of unequal size")
     return ", ".join(parts)

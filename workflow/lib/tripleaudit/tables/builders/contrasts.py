@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 OUTCOMES_NOTE = (
     "Outcome: shown where the 95 % interval leaves 0 out and p is below 0.05; "
     f"{FEW}: fewer than {MIN_CASES} on one side; {UNREADABLE}: most answers of a model (\u00b6); "
-    f"{OPEN}: a training was still rising (\u2020) or may have been (\u00a7); "
+    f"{OPEN}: it was still rising (\u2020) or may have been (\u00a7); "
     f"{AT_LEAST}: it was, and twice the epochs show a difference of the same sign."
 )
 
@@ -37,7 +37,8 @@ DIFFERENCE_NOTE: Final = (
     "Difference: with its 95 % interval over test sentences and, with several seeds, runs. Sentences are "
     "paired where both sides read the same ones. p: of the paired randomisation test, Holm-corrected over all "
     "systems of a contrast and corpus, or over all pairs of a test set; baselines are not counted. Cases: sentences "
-    "of the smaller side, those with variants once; or groups of sentences that share triples."
+    "of the smaller side, those with variants once; the added zero-triple sentences where they are fewer; or groups "
+    "of sentences that share triples."
 )
 VARIANTS_NOTE: Final = (
     "F1 of \u201coriginal to augmented\u201d counts a sentence once for each variant."
