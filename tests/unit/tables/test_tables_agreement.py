@@ -163,17 +163,17 @@ def test_which_has_the_corrected_p_and_the_outcome_of_the_contrasts(tmp_path, se
         (contrast,) = frame[sides].to_dict("records")
         assert (row.p, row.outcome) == (pytest.approx(contrast["p_holm"]), contrast["outcome"])
     is_best = all(row.outcome == SHOWN for row in others)
-    assert ("is best" in result.conclusion) is is_best
+    assert ("significantly above every other" in result.conclusion) is is_best
     if seed == 17:  # a p-value that survives four comparisons and not all ten pairs
-        assert "not shown: p = .053 (Holm)" in result.conclusion
+        assert "not significant: p = .053 (Holm)" in result.conclusion
 
 
 @pytest.mark.parametrize(
     ("sentences", "bootstrap", "words"),
     [
-        (9, 1000, "not shown: no interval was computed (too few sentences)"),
-        (150, 0, "not shown: no interval was computed (the number of resamples is 0)"),
-        (20, 1000, "not shown: fewer than 30 sentences"),
+        (9, 1000, "not significant: no interval was computed (too few sentences)"),
+        (150, 0, "not significant: no interval was computed (the number of resamples is 0)"),
+        (20, 1000, "not significant: fewer than 30 sentences"),
     ],
 )
 def test_which_states_why_a_lead_with_a_small_p_is_not_shown(sentences, bootstrap, words):
