@@ -198,3 +198,31 @@ def test_a_limit_that_looks_like_a_fraction_is_noted(files, capsys) -> None:
     for limit in ("0", "1.5"):
         assert main(["score", gold, worse, "--fail-under", limit]) == 0
         assert capsys.readouterr().err == ""
+
+
+def test_copies_of_gold_sentences_are_counted_and_named(tmp_path, caplog, capsys) -> None:
+    rows = [sentence(n, RIGHT) for n in range(4)]
+    copies = [{**rows[0], "id": "c0"}, {**rows[1], "id": "c1", "triples": [WRONG]}]
+    gold = str(write(tmp_path / "gold.jsonl", [*rows, *copies]))
+    predicted = str(write(tmp_path / "predicted.jsonl", rows))
+    assert main(["score", gold, predicted]) == 1
+    assert "2 sentences repeat the text of an earlier one, 1 of them with other" in caplog.text
+    error = capsys.readouterr().err
+    assert "2 gold sentences repeat the text of another one, such as id 'c0'" in error
+    assert "--missing" not in error
+    repeated = "".join(f"{n},wrote,Emma,{n} wrote Emma.\n" for n in ("Ann", "Bo", "Ann"))
+    table = tmp_path / "gold.csv"
+    table.write_text(f"subject,relation,object,text\n{repeated}", encoding="utf-8")
+    caplog.clear()
+    assert main(["which", str(table), "--predictions", f"a={table}"]) == 0
+    assert "1 triple occurs again in the sentence and counts once" in caplog.text
+
+
+def test_extra_and_second_predictions_are_named(tmp_path, capsys) -> None:
+    rows = [sentence(n, RIGHT) for n in range(3)]
+    gold = str(write(tmp_path / "gold.jsonl", rows))
+    more = [*rows, {**rows[1], "id": "again"}, sentence(9)]
+    assert main(["score", gold, str(write(tmp_path / "more.jsonl", more))]) == 1
+    error = capsys.readouterr().err
+    assert "second predictions for a sentence, such as id 'again'" in error
+    assert "predictions for no gold sentence, such as id 's9'" in error

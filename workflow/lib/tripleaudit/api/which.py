@@ -19,7 +19,7 @@ from tripleaudit.protocols.variants import originals_of
 from tripleaudit.scoring.difference import Difference, between
 from tripleaudit.scoring.matching import applicable, check_matching, sentence_counts, untyped
 from tripleaudit.scoring.parts import described
-from tripleaudit.scoring.sides import load_pair
+from tripleaudit.scoring.sides import load_pair, warn_of_copies
 from tripleaudit.scoring.significance import MIN_CASES, holm
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.contrasts import FEW, NOT_SHOWN, NOTHING_FOUND, SHOWN, outcome_of
@@ -274,7 +274,10 @@ def which(
     from tripleaudit.systems.test_set import spread
 
     matching = check_matching(matching)
-    sentences = read_corpus(given(gold, "gold"), format=format, columns=columns).sentences
+    corpus = read_corpus(given(gold, "gold"), format=format, columns=columns)
+    sentences = corpus.sentences
+    if not predictions:  # a prediction file is read with the gold set, which warns of the same
+        warn_of_copies(corpus, str(given(gold, "gold")))
     chosen = spread(sentences, limit)
     if not any(sentence.triples for sentence in chosen):
         raise UserError("gold: the sentences have no triples; give gold triples to compare with")

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.core.errors import UserError
-from tripleaudit.corpora.corpus import build_corpus, with_left_out
+from tripleaudit.core.wording import counted
+from tripleaudit.corpora.corpus import Corpus, build_corpus, with_left_out
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers import detect_format, read_corpus, resolve_format
 from tripleaudit.corpora.readers.given import Given
@@ -51,7 +52,9 @@ def load_pair(
     Raises:
         UserError: a file cannot be read, or the two do not fit together.
     """
-    right = load_side(gold, "truth", format, columns)
+    corpus = _read_side(gold, "truth", format, columns)
+    warn_of_copies(corpus, str(gold))
+    right = corpus.sentences
     if isinstance(predictions, Given):
         predictions.gold = right
     reader = None
@@ -229,9 +232,15 @@ def load_side(
     Predictions often have another format than the corpus, so theirs is recognised from the content
     wherever it shows.
     """
+    return _read_side(path, side, format, columns).sentences
+
+
+def _read_side(
+    path: str | Path | Given, side: str, format: str, columns: Mapping[str, str] | None
+) -> Corpus:
     if isinstance(path, Given):
         unnamed = side == "predict" and path.usual()
-        return read_corpus(path, columns={} if unnamed else columns, side=side).sentences
+        return read_corpus(path, columns={} if unnamed else columns, side=side)
     name: str = format
     options: dict[str, Any] = {"columns": columns}
     if side == "predict" or (format == "auto" and not columns):
@@ -240,7 +249,34 @@ def load_side(
         except UserError:
             if format == "auto" and not columns:
                 raise
-    return read_corpus(path, format=name, side=side, **options).sentences
+    return read_corpus(path, format=name, side=side, **options)
+
+
+def warn_of_copies(corpus: Corpus, name: str) -> None:
+    """Warn of gold sentences whose text occurs again, and of triples that do within a sentence."""
+    triples_of_text: dict[str, set[tuple[str, str, str]]] = {}
+    copies: list[Sentence] = []
+    contradictory: list[Sentence] = []
+    for sentence in corpus.sentences:
+        if not sentence.text:  # lists of triples have none
+            continue
+        triples = {triple.strings for triple in sentence.triples}
+        first = triples_of_text.setdefault(folded(sentence.text), triples)
+        if first is not triples:
+            copies.append(sentence)
+        if first != triples:
+            contradictory.append(sentence)
+    if copies:
+        number = counted(len(copies), "sentence{s} repeat{v} the text of an earlier one")
+        differ = f", {len(contradictory)} of them with other triples" if contradictory else ""
+        example = _described((contradictory or copies)[0])
+        log.warning("%s: %s%s, such as %s; each is scored", name, number, differ, example)
+    if repeated := corpus.report.duplicates:
+        log.warning(
+            "%s: %s",
+            name,
+            counted(repeated, "triple{s} occur{v} again in the sentence and count{v} once"),
+        )
 
 
 def align(
@@ -253,9 +289,12 @@ def align(
     """
     found, rest = partners(gold, predictions)
     if len(gold) != len(predictions):
+        problems = _missing(gold, found)
+        if any(found):
+            problems += _extra(gold, rest)
         raise UserError(
             f"{predictions_name}: {len(predictions)} predictions for the {len(gold)} sentences of {gold_name}; "
-            f"expected one for each sentence, in any order, with the same ids or texts{_missing(gold, found)}"
+            f"expected one for each sentence, in any order, with the same ids or texts{problems}"
         )
     if rest:
         number = found.index(None)
@@ -330,10 +369,41 @@ def folded(text: str) -> str:
 
 
 def _missing(gold: Sequence[Sentence], found: Sequence[Sentence | None]) -> str:
+    """Return the end of an error about gold sentences without predictions."""
     absent = [right for right, guess in zip(gold, found, strict=True) if guess is None]
-    if not absent or len(absent) == len(gold):
-        return "" if not absent else "; no text is the same"
-    return f"; no prediction for {len(absent)} of them, such as id {absent[0].id!r}: {_shown(absent[0].text)}{EMPTY}"
+    if not absent:
+        return ""
+    if len(absent) == len(gold):
+        return "; no text is the same"
+    predicted = {folded(guess.text) for guess in found if guess}
+    copies = [right for right in absent if folded(right.text) in predicted]
+    others = [right for right in absent if folded(right.text) not in predicted]
+    text = ""
+    if copies:
+        text += (
+            f"; {len(copies)} gold sentences repeat the text of another one, such as {_described(copies[0])}, and each "
+            "needs a prediction of its own (or remove the copies)"
+        )
+    if others:
+        text += f"; no prediction for {len(others)} of them, such as {_described(others[0])}{EMPTY}"
+    return text
+
+
+def _extra(gold: Sequence[Sentence], rest: Sequence[Sentence]) -> str:
+    """Return the end of an error about predictions for no gold sentence, or second ones."""
+    texts = {folded(right.text) for right in gold}
+    repeated = [guess for guess in rest if folded(guess.text) in texts]
+    others = [guess for guess in rest if folded(guess.text) not in texts]
+    text = ""
+    if repeated:
+        text += f"; second predictions for a sentence, such as {_described(repeated[0])}: {len(repeated)} (keep one)"
+    if others:
+        text += f"; predictions for no gold sentence, such as {_described(others[0])}: {len(others)} (remove them)"
+    return text
+
+
+def _described(sentence: Sentence) -> str:
+    return f"id {sentence.id!r}: {_shown(sentence.text)}"
 
 
 def _shown(text: str) -> str:
