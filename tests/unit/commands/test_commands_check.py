@@ -102,10 +102,23 @@ def test_the_written_study_can_run(tmp_path: Path, told, refused, capsys) -> Non
     assert main(["check", *files, *mapping, "--write", str(study), "--force"]) == 0
 
 
+@pytest.mark.parametrize("name", ["gold", "test"])
+def test_a_study_of_a_gold_set_alone_is_written(tmp_path: Path, told, name: str) -> None:
+    path = write(tmp_path / f"{name}.jsonl", CLEAN)
+    told("check", path, "--write", tmp_path / "which.yaml")
+    value = yaml.safe_load((tmp_path / "which.yaml").read_text())
+    corpus = value["corpora"]["which"]
+    assert corpus["files"] == {"test": path} and corpus["relations"]
+    value["systems"] = {"mine": {"predictions": path}}
+    (tmp_path / "which.yaml").write_text(yaml.safe_dump(value))
+    assert main(["validate", str(tmp_path / "which.yaml")]) == 0
+
+
 def test_what_cannot_be_checked_is_one_sentence(tmp_path: Path, refused) -> None:
     path = write(tmp_path / "a.jsonl", CLEAN)
-    written = refused("check", path, "--write", tmp_path / "s.yaml")
-    assert "--write: a study needs a training and a test set" in written
+    train = write(tmp_path / "train.jsonl", CLEAN)
+    written = refused("check", train, "--write", tmp_path / "s.yaml")
+    assert "--write: a study needs a test set" in written
     assert "expected one file for each" in refused("check", path, path)
     assert "gone.jsonl: no such file" in refused("check", tmp_path / "gone.jsonl")
 

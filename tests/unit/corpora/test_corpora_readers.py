@@ -375,6 +375,9 @@ BROKEN = [  # files, options, what the refusal says
     ({"a.txt": "Just some words.\n"}, {}, "a.txt: the format cannot be recognised from the content: it is no table"),
     ({"a.txt": "Title\twith a tab\n\nAda Lund lives in Oslo.\n"}, {}, "texts without triples are for the commands ext"),
     ({"a.txt": 'Open "quote\tin a text\nof two lines\n'}, {}, "it is no table, whose rows have fields"),
+    ({"a.csv": "subject,relation,text\nAda,led,Ada led it\n"}, {}, "content: it has no column 'object'"),
+    ({"a.csv": "Ada,led,it,Ada led it\nBo,led,it,Bo led it\n"}, {}, "its first line looks like data"),
+    ({"a.jsonl": {"text": "Ada led it", "mine": "[]"}}, {}, "--predicted-column answer=COLUMN"),
     ({"a.tsv": "who\twhat\nAda\tlives\n"}, {}, "its columns are who, what; say which column is what"),
     *(({name: content}, {}, "it is no table, whose rows have fields like its first line") for name, content in (
         ("graph.graphml", '<?xml version="1.0"?>\n<graphml><graph edgedefault="directed"/></graphml>\n'),

@@ -43,16 +43,19 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"{args.write}: this file exists; --force replaces it")
     result = check(*args.files, format=args.format, columns=columns, encoder=args.encoder)
     splits = {file["split"]: file["file"] for file in result.files}
-    if args.write and not {"train", "test"} <= set(splits):
+    if args.write and len(splits) == 1 and "train" not in splits:
+        splits = {"test": next(iter(splits.values()))}  # a gold set alone
+    if args.write and "test" not in splits:
         raise UserError(
-            f"--write: a study needs a training and a test set, but the files are {', '.join(args.files)}; expected "
+            f"--write: a study needs a test set, but the files are {', '.join(args.files)}; expected one file, or "
             "files with train and test in their names"
         )
     value, text = result.to_json(), str(result)
     if args.write:
         _write_study(args, splits, columns)
         value["study"] = str(args.write)
-        text += f"\n{args.write}: a study of these files; run it with: tripleaudit run {args.write}"
+        first = "" if "train" in splits else "add systems to it, and "
+        text += f"\n{args.write}: a study of these files; {first}run it with: tripleaudit run {args.write}"
     print(json.dumps(value, ensure_ascii=False, indent=2) if args.json else text)
     return 0
 
@@ -63,6 +66,7 @@ def _write_study(args: argparse.Namespace, splits: dict[str, str], columns: dict
     import yaml
 
     from tripleaudit.core.files import atomic_write
+    from tripleaudit.corpora.readers import read_corpus
     from tripleaudit.study.study import Study
 
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", args.write.stem).strip("-._") or "study"
@@ -73,10 +77,14 @@ def _write_study(args: argparse.Namespace, splits: dict[str, str], columns: dict
         corpus["format"] = args.format
     if columns:
         corpus["columns"] = columns
+    added = "What the data holds and gives away; extractors are added under `extractors:`."
+    if "train" not in splits:
+        added = "A gold set alone; models and predictions are added under `systems:`."
+        gold = read_corpus(splits["test"], args.format, columns=columns, quiet=True)
+        names = {triple.relation for sentence in gold.sentences for triple in sentence.triples}
+        corpus["relations"] = dict.fromkeys(sorted(names), "")
     value = {"study": name, "corpora": {name: corpus}}
     Study(value)  # refuses what could not run
     with atomic_write(args.write) as stream:
-        stream.write(
-            "# What the data holds and gives away; extractors are added under `extractors:`.\n"
-        )
+        stream.write(f"# {added}\n")
         yaml.safe_dump(value, stream, sort_keys=False, allow_unicode=True)

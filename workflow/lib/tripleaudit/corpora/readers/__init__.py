@@ -103,25 +103,52 @@ def _advice(row: dict[str, Any], line: str) -> str:
             if line
             else ", please "
         ) + name
+    shown_columns = f"its columns are {', '.join(map(str, row))}"
+    if _looks_like_data(row):
+        return (
+            ": its first line looks like data, not like names of columns; add a line with names, or count the columns "
+            f"from 0, as in --column text=0,subject=1,relation=2,object=3; {shown_columns}"
+        )
+    lacking = Mapped().lacks(row)
+    is_flat = not any(isinstance(value, list | dict) for value in row.values())
+    if is_flat and len(lacking) == 1 and lacking[0] != "triples":
+        role = lacking[0]
+        return (
+            f": it has no column {role!r}; {shown_columns}; if one of them is the {role}, name it with --column "
+            f"{role}=COLUMN (in a study under 'columns')"
+        )
+    if is_flat and "triples" in lacking:
+        lacking[lacking.index("triples") :] = PARTS  # one triple a row
+    roles = ",".join(f"{role}=COLUMN" for role in lacking)
+    answers = ""
+    if is_flat and lacking == list(PARTS):
+        answers = (
+            ", with --predicted-column answer=COLUMN if one holds the answers of a language model"
+        )
+    return (
+        f": {shown_columns}{_near_formats(row)}; say which column is what with --column {roles} "
+        f"(in a study under 'columns'){answers}, or {name}"
+    )
+
+
+def _looks_like_data(row: Mapping[str, Any]) -> bool:
+    """Return whether the names of columns are a sentence and two of its entities."""
+    names = [str(name) for name in row]
+    text = max(names, key=len)
+    inside = [name for name in names if name != text and len(name) > 1 and name in text]
+    return " " in text and len(inside) >= 2
+
+
+def _near_formats(row: Mapping[str, Any]) -> str:
     near = []
     for format in FORMATS.values():
         missing = [key for key in format.keys if key not in row]
         if missing and len(missing) < len(format.keys):
-            near.append(
-                (
-                    len(missing) / len(format.keys),
-                    f"{format.name} (no {', '.join(map(repr, missing))})",
-                )
-            )
-    close = f"; near are {', '.join(text for _, text in sorted(near)[:3])}" if near else ""
-    lacking = Mapped().lacks(row)
-    if "triples" in lacking and not any(isinstance(value, list | dict) for value in row.values()):
-        lacking[lacking.index("triples") :] = PARTS  # one triple a row
-    roles = ",".join(f"{role}=COLUMN" for role in lacking)
-    return (
-        f": its columns are {', '.join(map(str, row))}{close}; say which column is what with --column {roles} "
-        f"(in a study under 'columns'), or {name}"
-    )
+            text = f"{format.name} (no {', '.join(map(repr, missing))})"
+            near.append((len(missing) / len(format.keys), text))
+    if not near:
+        return ""
+    return f"; near are {', '.join(text for _, text in sorted(near)[:3])}"
 
 
 def resolve_format(
