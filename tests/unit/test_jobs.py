@@ -278,7 +278,11 @@ EDITS = {
         {"make_needles", "extract_needles", "score_needles"},
     ),
     "scores of needles": ("needles/score_rows.py", MORE, {"score_needles"}),
-    "a class in a program of its own": ("systems/child.py", MORE, {"predict_system"}),
+    "a class in a program of its own": (
+        "systems/child.py",
+        MORE,
+        {"predict_system", "estimate"},  # which validates the study with its programs
+    ),
     "a description that is kept": (
         "grescores/topics.py",
         ('"topics": topics,', '"topics": 1,'),

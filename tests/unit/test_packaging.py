@@ -144,7 +144,7 @@ def test_extras_are_installed_from_where_the_package_came_from(
     record = json.dumps(origin).replace("{checkout}", checkout.as_uri()) if origin else None
     distribution = SimpleNamespace(read_text=lambda name: record)
     monkeypatch.setattr("importlib.metadata.distribution", lambda name: distribution)
-    monkeypatch.setattr(extras, "PROJECT", tmp_path)
+    monkeypatch.setattr(extras, "CHECKOUT", tmp_path)
     assert extras.install_command(["train", "llm"]) == command.format(folder=checkout)
 
 

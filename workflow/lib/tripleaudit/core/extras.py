@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from tripleaudit.core.shipped import PROJECT
-
+CHECKOUT = Path(__file__).resolve().parents[4]
+"""Top folder of a checkout, if the package lies in one; no module of the package is needed for it."""
 MODULE_NAMES = {"scikit-learn": "sklearn", "pyyaml": "yaml"}
 """Distribution -> its module, where the names differ."""
 EXTRAS = (
@@ -103,7 +103,7 @@ def install_command(names: Iterable[str]) -> str:
 
 def source_folder() -> Path | None:
     """Return the checkout that the package runs or was installed from; None if there is none."""
-    folders = [PROJECT]
+    folders = [CHECKOUT]
     url = urlsplit(_origin().get("url", ""))
     if url.scheme == "file":
         folders.append(Path(unquote(url.path)))
