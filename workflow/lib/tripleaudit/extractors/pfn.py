@@ -17,9 +17,9 @@ from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOut
 from tripleaudit.extractors.batches import slices
 from tripleaudit.extractors.decoding import Found, first_rows, pairs_within
 from tripleaudit.extractors.dropping import Dropout
-from tripleaudit.extractors.formulation import cells_at_once, on_device
+from tripleaudit.extractors.formulation import at_once
 from tripleaudit.extractors.losses import flat_cells, raise_precision, summed_bce
-from tripleaudit.extractors.recurrence import partition_filter
+from tripleaudit.extractors.partition_filter import partition_filter
 from tripleaudit.extractors.specs.pfn import PFNSettings
 
 MOST_STARTS = 60  # of entities in a sentence that are followed up: an untrained model marks all
@@ -117,20 +117,9 @@ class PFN(Extractor):
             weight = weight * torch.empty_like(weight).bernoulli_(1 - self.config.drop_connect)
         else:
             weight = weight * (1 - self.config.drop_connect)
-        if on_device(hidden):
-            gates = (self.input(hidden) + self.recurrent.bias).transpose(0, 1)  # [L, B, 5 d]
-            filtered = partition_filter(gates, weight, self.cell.weight, self.cell.bias)
-            return filtered.tanh().transpose(0, 1).unbind(dim=2)
-        inputs = self.input(hidden).unbind(dim=1)
-        state = cell = hidden.new_zeros(len(hidden), self.config.width)
-        steps = []
-        for x in inputs:
-            gates = x + F.linear(state, weight, self.recurrent.bias)
-            filtered = partition_step(gates, cell)
-            cell = self.cell(torch.cat(filtered, dim=-1))
-            state = cell.tanh()
-            steps.append(torch.stack([filtered[1], filtered[0], filtered[2]]))
-        return tuple(torch.stack(steps, dim=2).tanh())
+        gates = (self.input(hidden) + self.recurrent.bias).transpose(0, 1)  # [L, B, 5 d]
+        filtered = partition_filter(gates, weight, self.cell.weight, self.cell.bias)
+        return filtered.tanh().transpose(0, 1).unbind(dim=2)
 
     def _parts(
         self, own: Tensor, share: Tensor, mask: Tensor, pool: nn.Linear, pair: nn.Linear
@@ -160,16 +149,12 @@ class PFN(Extractor):
     ) -> tuple[Tensor, Tensor]:
         entity, (rows, columns, whole) = self.features(input_ids, attention_mask)
         batch, length = input_ids.shape
-        device = on_device(input_ids)
-        most = cells_at_once(input_ids.device) if device else batch * length**2 * self.config.width
-        entity_logits = torch.cat(
-            [
-                self.entity_out(
-                    self._joined(tuple(part[block] for part in entity), self.entity_norm)
-                )[..., 0]
-                for block in slices(batch, most // (length**2 * self.config.width))
-            ]
-        )
+        device, width = input_ids.device, self.config.width
+        sentences = at_once(device, length**2 * width, batch * length**2 * width)
+        entity_logits = []
+        for block in slices(batch, sentences):
+            parts = tuple(part[block] for part in entity)
+            entity_logits.append(self.entity_out(self._joined(parts, self.entity_norm))[..., 0])
 
         def relations(cells: Tensor) -> Tensor:
             sentence, i, j = cells.unbind(1)
@@ -177,37 +162,9 @@ class PFN(Extractor):
             return self.relation_out(F.elu(joined))
 
         last = last_of_word(word_ids, word_first, word_last)
-        at_once = (
-            most // max(self.config.width, len(self.config.relations)) if device else PAIRS_AT_ONCE
-        )
-        return decode(entity_logits, relations, content_mask.bool(), last, max(1, at_once))
-
-
-def partition_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return one step of the partition filter from the previous cell [B, d].
-
-    Yan et al. 2021, equations 2 to 8.
-
-    ``gates`` [B, 5 d]: candidate, entity and relation gate of the previous cell, both gates of the
-    candidate. Returns relation, entity and shared partitions, [B, d] each; the shared one is part
-    of the others.
-    """
-    candidate, *others = gates.chunk(5, dim=-1)
-    steps = (
-        torch.stack(others)
-        .softmax(dim=-1, dtype=raise_precision(gates).dtype)
-        .cumsum(dim=-1)
-        .to(gates.dtype)
-    )
-    entity, relation = 1 - steps[0::2], steps[1::2]  # [2, B, d]: previous cell, candidate
-    overlap = entity * relation
-    memory = torch.stack([cell, candidate.tanh()])
-    share = (overlap * memory).sum(dim=0)
-    return (
-        ((relation - overlap) * memory).sum(dim=0) + share,
-        ((entity - overlap) * memory).sum(dim=0) + share,
-        share,
-    )
+        widest = max(width, len(self.config.relations))
+        pairs = at_once(device, widest, PAIRS_AT_ONCE * widest)
+        return decode(torch.cat(entity_logits), relations, content_mask.bool(), last, pairs)
 
 
 def table_spans(
@@ -240,7 +197,7 @@ def decode(
     relation_logits: Callable[[Tensor], Tensor],
     content: Tensor,
     last: Tensor,
-    at_once: int = PAIRS_AT_ONCE,
+    pairs_at_once: int = PAIRS_AT_ONCE,
 ) -> tuple[Tensor, Tensor]:
     """Return relations between starts of entities with their likeliest ends; thresholds 0.5.
 
@@ -251,7 +208,7 @@ def decode(
         relation_logits: cells [n, 3] (sentence, subject start, object start) -> [n, R].
         content: [B, L] bool.
         last: [B, L], the token where a span that ends at a cell really ends.
-        at_once: pairs of starts that are scored together; changes nothing but memory.
+        pairs_at_once: pairs of starts that are scored together; changes nothing but memory.
 
     Returns:
         rows [n, 6] and scores [n], the product of relation and both entity probabilities.
@@ -268,7 +225,7 @@ def decode(
     a, b = pairs_within(starts[:, 0], starts[:, 0])
     cells = torch.cat([starts[a], starts[b, 1:]], dim=1)
     found = Found(content.device)
-    for part in cells.split(at_once):
+    for part in cells.split(pairs_at_once):
         if not len(part):
             continue
         probability = raise_precision(relation_logits(part)).sigmoid()

@@ -3,9 +3,8 @@
 As in the authors' code, a layer with ReLU and dropout stands before each output, which the paper
 leaves out. A sentence is encoded once for all its relations. Shortcuts, none of which changes the
 mathematics: both matrices that read a concatenation are split, so the token part of the taggers
-serves all relations and the pair layer is a sum of two vectors; its [L, L, H] activations exist for
-a few rows at a time and are computed again in the backward pass; and decoding scores only the pairs
-that two tagged chunks ask for.
+serves all relations and the pair layer is a sum of two vectors, computed for a few rows at a time
+on a CPU; and decoding scores only the pairs that two tagged chunks ask for.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,15 +15,15 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
-from tripleaudit.extractors.batches import GoldBatch, sentences_of
-from tripleaudit.extractors.correspondence import CELLS_AT_ONCE, correspondence
+from tripleaudit.extractors.batches import GoldBatch, joined, sentences_of
 from tripleaudit.extractors.decoding import CANDIDATES, Found, nearest_tail
-from tripleaudit.extractors.dropping import Dropout
-from tripleaudit.extractors.formulation import at_once, on_device
+from tripleaudit.extractors.dropping import Dropout, dropped
+from tripleaudit.extractors.formulation import at_once
 from tripleaudit.extractors.losses import mean_bce, raise_precision, read_gold, write_gold
 from tripleaudit.extractors.specs.prgc import PRGCSettings
 
 OUTSIDE, BEGIN, INSIDE = range(3)
+CELLS_AT_ONCE = 2**20  # numbers of [b, rows, L, H] of a block, on a CPU
 PAIRS_AT_ONCE = 2**14  # of heads, scored together on a CPU
 
 
@@ -108,9 +107,7 @@ class PRGC(Extractor):
         hidden = self.encode(input_ids, attention_mask)
         relation = self.relation_logits(hidden, content_mask)
         gold, weights, instances = read_gold(targets), targets["weights"], targets["instances"]
-        pairs = correspondence(
-            *self.pair_parts(hidden), self.pair, self.config.dropout if self.training else 0.0
-        )
+        pairs = self.pair_logits(*self.pair_parts(hidden))
         subject, object_ = self.tag_logits(self.tag_parts(hidden), instances)
         both = (
             content_mask[:, :, None] * content_mask[:, None] * weights[:, None, None]
@@ -134,6 +131,26 @@ class PRGC(Extractor):
         """Return the two halves [B, L, H] of the pair layer, whose sum is the layer's output."""
         rows, columns = self.pair_hidden.weight.chunk(2, dim=1)
         return F.linear(hidden, rows, self.pair_hidden.bias), F.linear(hidden, columns)
+
+    def pair_logits(self, rows: Tensor, columns: Tensor) -> Tensor:
+        """Logits [B, L, L] that a subject's head (row) and an object's head (column) correspond.
+
+        The parts [B, L, H] are those of :meth:`pair_parts`. On a CPU a block of pairs fits the
+        cache; on a GPU it is as many sentences as fit.
+        """
+        length, width = rows.shape[1:]
+        weight = self.pair.weight[0].to(rows.dtype)
+        block_rows = at_once(rows.device, length * width, CELLS_AT_ONCE)
+        sentences = max(1, block_rows // max(1, length))
+        logits = []
+        for left, right in zip(rows.split(sentences), columns.split(sentences), strict=True):
+            parts = []
+            for part in left.split(block_rows, dim=1):
+                pairs = part[:, :, None] + right[:, None]  # [b, rows, L, H]
+                pairs = dropped(pairs, self.config.dropout, self.training).relu_()
+                parts.append(pairs @ weight)
+            logits.append(joined(parts, dim=1))
+        return raise_precision(joined(logits)) + self.pair.bias
 
     def tag_parts(self, hidden: Tensor) -> list[Tensor]:
         """The token halves of both tagging layers, [B, L, H] each."""
@@ -246,18 +263,17 @@ def decode(
         best = F.one_hot(relation_scores.argmax(dim=1), relation_scores.shape[1]).bool()
         wanted |= best & ~wanted.any(dim=1, keepdim=True)
     instances = torch.nonzero(wanted & (wanted.cumsum(dim=1) <= CANDIDATES))  # [n, 2]
-    found, length, device = Found(content.device), content.shape[1], on_device(content)
+    found, length = Found(content.device), content.shape[1]
     for part in instances.split(at_once(content.device, length**2, CELLS_AT_ONCE)):
         sentence, relation = part.unbind(1)
         starts, stops, sums = _chunks(
             torch.stack(tag_logits(part)), content[sentence]
         )  # subjects, objects
         row, i, j = torch.nonzero(starts[0][:, :, None] & starts[1][:, None], as_tuple=True)  # [p]
-        cells, number = torch.stack([sentence[row], i, j], dim=1), slice(None)
-        if (
-            not device
-        ):  # pairs that several relations have in common are scored once; finding them takes a sort
-            cells, number = torch.unique(cells, dim=0, return_inverse=True)
+        # pairs that several relations have in common are scored once
+        pair = (sentence[row] * length + i) * length + j
+        pair, number = torch.unique(pair, return_inverse=True)
+        cells = torch.stack([pair // length**2, pair // length % length, pair % length], dim=1)
         parts = [
             pair_logits(some)
             for some in cells.split(at_once(content.device, width, PAIRS_AT_ONCE * width))

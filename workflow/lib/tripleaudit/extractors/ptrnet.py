@@ -4,9 +4,7 @@ The encoder is a pre-trained one; the first piece of each whitespace word stands
 Entities are runs of whole words: a span that begins or ends inside a word is trained and predicted
 as the words that cover it.
 
-Shortcuts, none of which changes the mathematics: what the two-way LSTMs over words read from them
-is computed once for all steps (:mod:`tripleaudit.extractors.recurrence`); and on a CPU a sentence
-leaves the batch after its last step.
+Shortcut, with unchanged mathematics: on a CPU a sentence leaves the batch after its last step.
 """
 
 from typing import NamedTuple
@@ -22,7 +20,7 @@ from tripleaudit.extractors.batches import GoldBatch
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
-from tripleaudit.extractors.recurrence import SplitLSTM, WholeLSTM
+from tripleaudit.extractors.padded_lstm import PaddedLSTM
 from tripleaudit.extractors.specs.ptrnet import PtrNetSettings
 
 PAD, NONE, FIRST_RELATION = range(3)  # classes of a step; relation r is class r + 2
@@ -39,25 +37,17 @@ class Words(NamedTuple):
         vectors: [W, B, D].
         keys: [W, B, 2 D], the word parts of both attentions.
         lstms: the pointer LSTMs, one for subjects and one for objects.
-        mirrored: [W, B], the position that each position has in the reversed sentence.
     """
 
     mask: Tensor
     vectors: Tensor
     keys: Tensor
-    lstms: tuple[SplitLSTM | WholeLSTM, ...]
-    mirrored: Tensor
+    lstms: tuple[PaddedLSTM, ...]
 
     def take(self, rows: Tensor | slice) -> "Words":
-        """The words of some sentences of the batch, in the CPU's formulation."""
-        lstms = tuple(each._replace(gates=each.gates[:, :, rows]) for each in self.lstms)
-        return Words(
-            self.mask[:, rows],
-            self.vectors[:, rows],
-            self.keys[:, rows],
-            lstms,
-            self.mirrored[:, rows],
-        )
+        """Select sentences of the batch."""
+        lstms = tuple(lstm.take(rows) for lstm in self.lstms)
+        return Words(self.mask[:, rows], self.vectors[:, rows], self.keys[:, rows], lstms)
 
 
 class State(NamedTuple):
@@ -68,7 +58,7 @@ class State(NamedTuple):
     written: Tensor
 
     def take(self, rows: Tensor | slice) -> "State":
-        """The state of some sentences of the batch."""
+        """Select sentences of the batch."""
         return State(*(each[rows] for each in self))
 
 
@@ -216,16 +206,11 @@ class PtrNet(Extractor):
         first = word_first.T  # [W, B]
         vectors = self.dropout(self.project(tokens[rows, first.clamp(min=0)]))
         mask = first >= 0
-        lengths = mask.sum(dim=0)
-        positions = torch.arange(len(first), device=first.device)[:, None].expand_as(first)
-        mirrored = torch.where(mask, lengths - 1 - positions, positions)
         lstms = tuple(
-            WholeLSTM.of(lstm, mask, vectors.dtype)
-            if on_device(vectors)
-            else SplitLSTM.of(lstm, vectors, mirrored)
+            PaddedLSTM.of(lstm, mask, vectors.dtype)
             for lstm in (self.subject_lstm, self.object_lstm)
         )
-        return Words(mask, vectors, self.attention_keys(vectors), lstms, mirrored)
+        return Words(mask, vectors, self.attention_keys(vectors), lstms)
 
     def start(self, words: Words) -> State:
         """The state before the first step."""
@@ -258,7 +243,7 @@ class PtrNet(Extractor):
         for lstm, out in zip(
             words.lstms, (self.subject_pointers, self.object_pointers), strict=True
         ):
-            features = self.dropout(lstm.run(words.vectors, words.mirrored, hidden, before))
+            features = self.dropout(lstm.run(words.vectors, hidden, before))
             logits = masked(out(features), words.mask[..., None])  # [W, B, 2]
             ends = (
                 logits.softmax(dim=0).flip(-1).to(features.dtype)
