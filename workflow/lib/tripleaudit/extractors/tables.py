@@ -20,9 +20,9 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch.autograd.function import once_differentiable
+from torch.utils.checkpoint import checkpoint
 
-from tripleaudit.extractors.batches import Shape, slices
+from tripleaudit.extractors.batches import Shape, joined, slices
 from tripleaudit.extractors.decoding import surest
 from tripleaudit.extractors.formulation import cells_at_once, on_device
 from tripleaudit.extractors.losses import last_written, raise_precision, with_gradients
@@ -272,6 +272,8 @@ class Table:
     def maxima(self, pooled: Tensor) -> tuple[Tensor, Tensor]:
         """Maxima of the logits over the pairs of each row, and of each column.
 
+        Each sentence must have a token that takes part.
+
         Args:
             pooled: [B, L] bool, the tokens over which maxima run, among those that take part.
 
@@ -280,14 +282,50 @@ class Table:
             no part.
         """
         weight, bias = self.weight.flatten(0, 1).to(self.left.dtype), self.bias.flatten()
-        parts = self.left, self.right, weight
-        with_positions = torch.is_grad_enabled() and any(part.requires_grad for part in parts)
+        hidden = torch.zeros_like(pooled, dtype=weight.dtype).masked_fill(~pooled, -torch.inf)
+        merged: dict[int, tuple[Tensor, Tensor]] = {}  # by the first sentence of a block
         with torch.autocast(self.left.device.type, enabled=False):
-            maxima = _Maxima.apply(*parts, self, pooled, with_positions)
+            for block, chunks in self.blocks(1, len(weight)):
+                rows, columns = self._block_maxima(block, chunks, weight, hidden)
+                sentence = block.sentences.start
+                if sentence in merged:
+                    rows = torch.maximum(merged[sentence][0], rows)
+                    columns = torch.maximum(merged[sentence][1], columns)
+                merged[sentence] = rows, columns
         counts = (self.mask.bool() & pooled.any(dim=1, keepdim=True))[..., None]
         zero = bias.new_zeros(())
-        rows, columns = (torch.where(counts, each + bias, zero) for each in maxima)
-        return rows, columns
+        rows, columns = (joined(parts) for parts in zip(*merged.values(), strict=True))
+        return torch.where(counts, rows + bias, zero), torch.where(counts, columns + bias, zero)
+
+    def _block_maxima(
+        self, block: Block, chunks: Sequence[slice], weight: Tensor, hidden: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Maxima [s, L, C * G] of a block's rows and columns; -inf at other tokens.
+
+        Features of pairs are computed again in the backward pass.
+
+        Args:
+            chunks: of the rows of ``weight`` [C * G, D].
+            hidden: [B, L], -inf for tokens that maxima leave out, else 0.
+        """
+        left, right = block.parts(self.left, self.right)
+        hidden = hidden[block.sentences, :, None]
+        row_maxima, column_maxima = [], []
+        for chunk in chunks:
+            z = checkpoint(
+                self._products, block, left, right, weight[chunk],
+                use_reentrant=False, preserve_rng_state=False,
+            )  # fmt: skip
+            row_maxima.append(_maximum(z + hidden[:, None, block.columns], dim=2))
+            column_maxima.append(_maximum(z + hidden[:, block.rows, None], dim=1))
+        length = self.mask.shape[1]
+        rows, columns = joined(row_maxima, dim=-1), joined(column_maxima, dim=-1)
+        return _lengthen(rows, block.rows, length), _lengthen(columns, block.columns, length)
+
+    def _products(self, block: Block, left: Tensor, right: Tensor, weight: Tensor) -> Tensor:
+        """Logits [s, rows, columns, g] of a block without biases."""
+        products = block.join(self.features, left, right) @ weight.T
+        return products.unflatten(0, (-1, block.height, block.width))
 
 
 def _logits(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -380,72 +418,14 @@ def _positive_cells(z: Tensor, valid: Tensor | None, block: Block, first: int) -
     return most_certain(cells)
 
 
-class _Maxima(torch.autograd.Function):
-    """Maxima of rows and columns; their positions alone are kept for the backward pass.
+def _lengthen(values: Tensor, tokens: slice, length: int) -> Tensor:
+    """Extend values [s, tokens, …] to [s, L, …] with -inf at other tokens."""
+    outside = 0, 0, tokens.start, length - tokens.stop
+    return F.pad(values, outside, value=-torch.inf)
 
-    Without ``with_positions`` there is no backward pass, and maxima take half the time.
-    """
 
-    @staticmethod
-    def forward(ctx, left, right, weight, table, pooled, with_positions):
-        shape = *left.shape[:2], len(weight)
-        rows, columns = (left.new_full(shape, -torch.inf) for _ in range(2))
-        row_at, column_at = (
-            torch.zeros(shape, dtype=torch.int16, device=left.device) for _ in range(2)
-        )
-        ctx.blocks = list(table.blocks(1, len(weight)))
-        for block, chunks in ctx.blocks:
-            x = block.join(table.features, *block.parts(left, right))
-            hidden = ~pooled[block.sentences]
-            hidden_rows = hidden[:, block.rows, None, None]
-            hidden_columns = hidden[:, None, block.columns, None]
-            for chunk in chunks:
-                z = (x @ weight[chunk].T).unflatten(0, (-1, block.height, block.width))
-                of_rows = block.sentences, block.rows, chunk
-                place = block.sentences, block.columns, chunk
-                if not with_positions:
-                    rows[of_rows] = z.masked_fill(hidden_columns, -torch.inf).amax(dim=2)
-                    best = z.masked_fill_(hidden_rows, -torch.inf).amax(dim=1)
-                    columns[place] = torch.maximum(columns[place], best)
-                    continue
-                best, at = z.masked_fill(hidden_columns, -torch.inf).max(dim=2)
-                rows[of_rows], row_at[of_rows] = best, at.short()
-                best, at = z.masked_fill_(hidden_rows, -torch.inf).max(dim=1)
-                better = ~(best <= columns[place])  # true for a value that is no number, too
-                columns[place] = torch.where(better, best, columns[place])
-                at = (at + (block.rows.start - block.columns.start)).short()
-                column_at[place] = torch.where(better, at, column_at[place])
-        ctx.table = table
-        ctx.save_for_backward(left, right, weight, row_at, column_at)
-        return rows, columns
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx, d_rows, d_columns):
-        left, right, weight, row_at, column_at = ctx.saved_tensors
-        d_left, d_right = torch.zeros_like(left), torch.zeros_like(right)
-        d_weight = torch.zeros_like(weight, dtype=raise_precision(weight[:0]).dtype)
-        for block, chunks in ctx.blocks:
-            with torch.enable_grad():
-                parts = [each.detach().requires_grad_() for each in block.parts(left, right)]
-                graph = block.join(ctx.table.features, *parts)
-            x, dx = graph.detach(), None
-            above = block.rows.start - block.columns.start
-            for chunk in chunks:
-                # gradients lie at the maxima alone; no two rows, and no two columns, meet
-                dz = x.new_zeros(len(parts[0]), block.height, block.width, chunk.stop - chunk.start)
-                place = block.sentences, block.rows, chunk
-                at, values = row_at[place].long(), d_rows[place]
-                dz.scatter_(2, at.unsqueeze(2), values.unsqueeze(2))
-                place = block.sentences, block.columns, chunk
-                at = column_at[place].long() - above
-                values = d_columns[place] * ((at >= 0) & (at < block.height))
-                at = at.clamp(0, block.height - 1)
-                dz.scatter_add_(1, at.unsqueeze(1), values.unsqueeze(1))
-                dz = dz.flatten(0, 2)
-                d_weight[chunk] += dz.T @ x
-                dx = dz @ weight[chunk] if dx is None else dx.addmm_(dz, weight[chunk])
-            d_block_rows, d_block_columns = torch.autograd.grad(graph, parts, dx)
-            d_left[block.sentences, block.rows] += d_block_rows
-            d_right[block.sentences, block.columns] += d_block_columns
-        return d_left, d_right, d_weight.to(weight.dtype), None, None, None
+def _maximum(values: Tensor, dim: int) -> Tensor:
+    """Maximum over a dimension, of which the backward pass keeps the positions alone."""
+    if values.requires_grad:
+        return values.max(dim=dim).values
+    return values.amax(dim=dim)  # takes half the time
