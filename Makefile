@@ -87,15 +87,15 @@ image: ## build the container image, in which `tripleaudit run STUDY` runs a who
 fuzz: $(READY) ## run hundreds of bad inputs through the commands: each is to end with one sentence (SEED=0)
 	FUZZ_EVERY=1 FUZZ_SEED=$(or $(SEED),0) $(BIN)/pytest -q tests/fuzz
 
-bench: $(READY) resources/downloads/minilm ## measure speed and memory, write results/benchmarks (ONLY=extractors for one part)
-	BENCHMARKS_OUT=results/benchmarks $(BIN)/python -m benchmarks $(if $(ONLY),--only $(ONLY))
+bench: $(READY) ## measure speed and memory (ONLY=extractors for one part, OUT=FOLDER for the results; needs resources/downloads/minilm)
+	BENCHMARKS_OUT=$(OUT) $(BIN)/python -m benchmarks $(if $(ONLY),--only $(ONLY))
 
 resources/downloads/minilm: | $(READY)
 	$(BIN)/tripleaudit fetch --model minilm --out $@
 
-gpu: $(READY) resources/downloads/minilm ## on a machine with a GPU: measure speed and memory there, then run config/webnlg.yaml with one seed (GPUS=1)
+gpu: $(READY) resources/downloads/minilm ## on a machine with a GPU: measure speed and memory there, then run config/webnlg.yaml with one seed (GPUS=1, OUT=FOLDER)
 	@$(BIN)/python -c "import sys, torch; sys.exit(None if torch.cuda.is_available() else 'error: PyTorch sees no GPU on this machine; expected a CUDA device')"
-	-BENCHMARKS_OUT=results/benchmarks $(BIN)/python -m benchmarks --only gpu
+	-BENCHMARKS_OUT=$(OUT) $(BIN)/python -m benchmarks --only gpu
 	$(BIN)/snakemake --cores all --resources gpu=$(or $(GPUS),1) --rerun-incomplete --keep-going \
 	  --configfile config/webnlg.yaml --config 'seeds=[1]'
 

@@ -54,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parts = options.only or parts_at_hand()
     failed = measure_extractors(options) if "extractors" in parts else []
     failed += [part for part in parts if part != "extractors" and not holds(part)]
+    print(f"results: {options.out}")
     if failed:
         print(f"failed: {', '.join(dict.fromkeys(failed))}", file=sys.stderr)
     return int(bool(failed))
