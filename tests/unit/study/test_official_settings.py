@@ -166,7 +166,7 @@ def test_fast_presets_say_what_they_trade():
     for name, own in ALL.items():
         fast, official = own["fast"], own["webnlg"]
         assert (
-            fast["precision"] == "bf16"
+            fast["precision"] == "bf16-cpu"
             and fast["group_by_length"] is True
             and fast["unit"] == "sentences"
         )
