@@ -111,10 +111,11 @@ def test_files_name_goals_and_what_misses_them(tmp_path):
 def test_parts_run_on_their_own_and_failures_show(monkeypatch, capsys):
     assert {"extractors", "endpoint", "protocols"} <= set(parts_at_hand())
     monkeypatch.setattr(main_module, "holds", lambda part: print(part) or part != "endpoint")
-    assert main_module.main(["--only", "protocols"]) == 0
-    assert main_module.main(["--only", "protocols", "endpoint"]) == 1
+    assert main_module.main(["--only", "protocols", "--out", "folder"]) == 0
+    assert capsys.readouterr().out == "protocols\nresults: folder\n"
+    assert main_module.main(["--only", "protocols", "endpoint", "--out", "folder"]) == 1
     output = capsys.readouterr()
-    assert output.out.split() == ["protocols", "protocols", "endpoint"]
+    assert output.out == "protocols\nendpoint\nresults: folder\n"
     assert output.err == "failed: endpoint\n"
 
 
