@@ -622,7 +622,7 @@ class _Run:
         if not isinstance(failure, EndpointError | BudgetExceeded):
             raise failure
         progress = f"{len(self.results)} of {total} answers are there"
-        if self.results or not isinstance(failure, EndpointUnusable):
+        if self.results or not isinstance(failure, EndpointUnusable | BudgetExceeded):
             progress += "; run again to send only the missing ones"
         kind = BudgetExceeded if isinstance(failure, BudgetExceeded) else EndpointError
         raise kind(f"{failure}; {progress}")
