@@ -26,7 +26,7 @@ def decide_rank_correlation(claim: Claim, evidence: Sequence[Evidence]) -> Verdi
     findings = []
     for what, scores in (
         ("all systems", printed),
-        ("without silent ones", printed.without(rule["without"])),
+        ("without those that answer few texts", printed.without(rule["without"])),
     ):
         correlation = scores.correlation(*rule["scores"])
         if correlation is None:
