@@ -92,7 +92,7 @@ class AuditResult(Result):
                 "",
                 *self.notes(),
                 "",
-                *readable_leakage(self.leakage, "Test sentences like a training sentence"),
+                *readable_leakage(self.leakage, "Test sentences similar to a training sentence"),
             ]
         )
 

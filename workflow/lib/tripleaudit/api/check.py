@@ -206,9 +206,9 @@ def readable_leakage(leak: dict[str, Any], title: str) -> list[str]:
     """Return the lines about what a test set shares with its training set."""
     sentences, parts = leak["sentences"], {part: leak[part] for part in ("triples", "entities")}
     lines = [
-        f"{title}: {sentences['total']} sentences ({100 * sentences['share']:.2f} %), "
-        f"{sentences['equal']} of them equal, {sentences['normalised']} equal up to case and punctuation, "
-        f"{sentences['near']} with at least {leak['threshold']:.0%} of their words",
+        f"{title}: {sentences['total']} sentences ({100 * sentences['share']:.2f} %): {sentences['equal']} equal, "
+        f"{sentences['normalised']} equal except for case and punctuation, {sentences['near']} that share at "
+        f"least {100 * leak['threshold']:.0f} % of their words",
         *(
             f"  {part}: {found['shared']} of {found['different']} different ones ({100 * found['share']:.2f} %)"
             for part, found in parts.items()
@@ -216,7 +216,7 @@ def readable_leakage(leak: dict[str, Any], title: str) -> list[str]:
     ]
     if leak["uncertain"]:
         lines.append(
-            f"  {leak['uncertain']} sentences are like so many that not all could be compared"
+            f"  {leak['uncertain']} sentences are similar to so many others that not all were compared"
         )
     for example in leak["examples"][:SHOWN]:
         lines.append(f"  {example['kind']}: {example['test']}: {clean(example['test_text'])}")
