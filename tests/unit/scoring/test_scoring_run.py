@@ -368,6 +368,17 @@ def test_clue_words_are_counted_by_hand_the_most_frequent_first() -> None:
     assert found["rejected"] == {"emma": [1, 1, 1]}
 
 
+@pytest.mark.parametrize(
+    ("given", "explained"), [(["report"], True), ([], False), (["decisions", "report"], False)]
+)
+def test_counts_of_a_queried_system_say_why_it_has_few_matches(
+    files: dict[str, Path], tmp_path: Path, given: list[str], explained: bool
+) -> None:
+    save_sentences(files["predictions"], [replace(each, triples=()) for each in PREDICTIONS])
+    scored(files, tmp_path, *given)
+    assert bool(load_counts(tmp_path / "counts.csv").reasons) == explained
+
+
 def test_a_system_is_scored_on_the_sentences_that_it_was_queried_about(
     files: dict[str, Path], tmp_path: Path
 ) -> None:

@@ -4,6 +4,7 @@ import pytest
 import yaml
 
 from tripleaudit.core.errors import UserError
+from tripleaudit.core.fields import Section
 from tripleaudit.study.study import Study
 
 BASE = """
@@ -20,6 +21,15 @@ def test_a_number_with_an_exponent_is_a_number() -> None:
     one = study("extractors: {casrel: {encoder_learning_rate: 3e-4, model: {prior: 1e-2}}}")
     settings = one.config["extractors"]["casrel"]
     assert settings["encoder_learning_rate"] == 3e-4 and settings["model"] == {"prior": 1e-2}
+
+
+def test_a_name_that_looks_like_a_number_with_an_exponent_stays_a_name() -> None:
+    class Named(Section):
+        name: str
+        rate: float
+
+    settings = Named.checked({"name": "3e-4", "rate": "3e-4"}, "named")
+    assert (settings.name, settings.rate) == ("3e-4", 3e-4)
 
 
 def test_other_text_is_no_number() -> None:
