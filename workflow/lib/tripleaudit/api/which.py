@@ -171,8 +171,8 @@ class WhichResult(Result):
             )
         if any(row.answers is not None for row in self.ranked):
             notes.append(
-                "Unread: answers that were truncated, refused or unreadable. Money and Seconds are "
-                "those of all answers, also of answers from the cache."
+                "Unreadable: answers that were truncated, refused or not in the requested form. Money "
+                "and Seconds are those of all answers, also of answers from the cache."
             )
         if self.cache:
             notes.append(self._cache_note())
