@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tripleaudit.llm.client import Answer
 from tripleaudit.llm.reading import (
     STATUSES,
+    count_parts,
     decode,
     parse_entities,
     parse_label,
@@ -170,3 +171,13 @@ def test_prose_with_brackets_does_not_hide_the_answer():
     decoded = decode('As in [the note: see {this}], the answer is {"a": 1}')
     assert {"a": 1} in decoded.values
     assert decoded.surrounded
+
+
+@pytest.mark.parametrize("text", ["9" * 5000, '{"match": "' + "9" * 5000 + '"}', "-" + "9" * 5000])
+def test_a_number_of_thousands_of_digits_is_no_answer(text):
+    assert not parse_match(text) and not count_parts(text)
+
+
+def test_a_long_answer_without_a_question_is_read_in_linear_time():
+    assert parse_yes_no("word " * 20_000) is None
+    assert parse_yes_no("Is it so? Well, is it? Yes.") is True

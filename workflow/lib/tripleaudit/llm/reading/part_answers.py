@@ -17,7 +17,7 @@ _PARTS_KEYS = ("parts", "triples", "sub_triples", "subtriples", "facts", "splits
 _COUNT_KEYS = ("granularity", "count", "number", "number_of_parts", "num_parts", "n", "splits")
 _ROLE_KEYS = frozenset({"subject", "relation", "predicate", "object", "head", "tail"})
 _STATED = re.compile(
-    r"\W*(\d+)\W*|.*\bsplit into (\d+) (?:\w+ )?(?:triples|facts|parts|statements)\W*",
+    r"\W*(\d{1,9})\W*|.*\bsplit into (\d{1,9}) (?:\w+ )?(?:triples|facts|parts|statements)\W*",
     re.IGNORECASE,
 )
 _NO_SPLIT = re.compile(
@@ -83,7 +83,7 @@ def _count_in_object(value: dict[str, Any]) -> int:
             return _count_in_list(value[key])
     for key in (*_COUNT_KEYS, *_PARTS_KEYS):
         count = str(value.get(key))
-        if count.isdecimal():
+        if re.fullmatch(r"\d{1,9}", count):
             return int(count)
     return sum(_count_in_list(item) for item in value.values() if isinstance(item, list))
 

@@ -8,7 +8,7 @@ from tripleaudit.llm.reading.json_values import decode
 
 _MATCH_KEYS = ("match", "record", "index", "number", "answer", "匹配", "答案")
 _NUMBERED = re.compile(
-    r"[^\d{]{0,40}?((?<!\S)-)?(\d+)\W*"
+    r"[^\d{]{0,40}?((?<!\S)-)?(\d{1,9})\W*"
 )  # "2", "Match: 2", "Record 2."; "-1" is no match
 _RECORD = r"(?:records?|entr(?:y|ies)|candidates?|items?|options?|ones?)"
 # a sentence such as "none of the records matches"
@@ -21,8 +21,8 @@ _NO_MATCH = re.compile(
 )
 # a sentence such as "record 2 is the match"
 _MATCHING = re.compile(
-    rf"\b{_RECORD} (?:no\.? ?|number |#)?(\d+) (?:is (?:the|a) (?:\w+ )?match|matches|fits|corresponds)"
-    rf"|\bmatch(?:es|ing)?(?: is)?:? (?:the )?{_RECORD} (?:no\.? ?|number |#)?(\d+)",
+    rf"\b{_RECORD} (?:no\.? ?|number |#)?(\d{{1,9}}) (?:is (?:the|a) (?:\w+ )?match|matches|fits|corresponds)"
+    rf"|\bmatch(?:es|ing)?(?: is)?:? (?:the )?{_RECORD} (?:no\.? ?|number |#)?(\d{{1,9}})",
     re.IGNORECASE,
 )
 _NEITHER = re.compile(r"\bneither\b.*\bnor\b", re.IGNORECASE)

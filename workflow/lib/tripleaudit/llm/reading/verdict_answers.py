@@ -21,7 +21,7 @@ _SHORT_VERDICTS = {"y": True, "t": True, "1": True, "n": False, "f": False, "0":
 _ALTERNATIVES = re.compile(
     r"\b(?:true\s*(?:/|or)\s*false|yes\s*(?:/|or)\s*no|是\s*/\s*否)\b[?:]?", re.IGNORECASE
 )
-_QUESTION = re.compile(r"[^.!?\n]*\?")
+_QUESTION = re.compile(r"(?<![^.!?\n])[^.!?\n]*\?")  # from its start: linear in long texts
 _FIRST_WORD = re.compile(
     r"\W*(\w+)[\"'*`_)\]]*[^\S\n]*(?:[.,;:!(\n]|[-–—](?![\w>])|$)"
 )  # a word that ends its clause
