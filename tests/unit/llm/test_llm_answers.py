@@ -180,4 +180,5 @@ def test_a_number_of_thousands_of_digits_is_no_answer(text):
 
 def test_a_long_answer_without_a_question_is_read_in_linear_time():
     assert parse_yes_no("word " * 20_000) is None
+    assert parse_match("neither " * 20_000) is None
     assert parse_yes_no("Is it so? Well, is it? Yes.") is True

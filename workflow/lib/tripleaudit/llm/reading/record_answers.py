@@ -25,7 +25,8 @@ _MATCHING = re.compile(
     rf"|\bmatch(?:es|ing)?(?: is)?:? (?:the )?{_RECORD} (?:no\.? ?|number |#)?(\d{{1,9}})",
     re.IGNORECASE,
 )
-_NEITHER = re.compile(r"\bneither\b.*\bnor\b", re.IGNORECASE)
+_NEITHER = re.compile(r"\bneither\b", re.IGNORECASE)
+_NOR = re.compile(r"\bnor\b", re.IGNORECASE)
 # the start of a value, such as "no record"
 _NO_RECORD = re.compile(r"\W*(?:none|no|null)\b", re.IGNORECASE)
 # a whole answer, such as "Match: none"
@@ -81,12 +82,17 @@ def parse_match(text: str) -> int | None:
 
 def _match_in_prose(plain: str) -> int | None:
     """Return the only record that sentences call a match, 0 where they say that none is."""
-    if _NEITHER.search(plain):
+    if any(map(_says_neither_nor, plain.split("\n"))):
         return 0
     numbers = {int(first or second) for first, second in _MATCHING.findall(plain)}
     if _NO_MATCH.search(plain):
         return None if numbers or EXCEPTION.search(plain) else 0
     return numbers.pop() if len(numbers) == 1 else None
+
+
+def _says_neither_nor(line: str) -> bool:
+    _, *rest = _NEITHER.split(line, maxsplit=1)
+    return bool(rest) and _NOR.search(rest[0]) is not None
 
 
 def _number(value: Any) -> int | None:
