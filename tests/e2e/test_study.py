@@ -5,9 +5,11 @@ import shutil
 
 import pytest
 
+import tripleaudit as ta
 from support.latex import check_fits, needs_pdflatex
 from support.shared import shared
 from support.workflow import change, planned, ran, write_study
+from tripleaudit.tables.render.data_forms import read_table
 
 pytestmark = pytest.mark.slow
 
@@ -75,6 +77,36 @@ def test_a_changed_table_option_makes_the_tables_alone_again(copy):
         copy, {"tables": {name: {"digits": 2} if name == "end-to-end" else None for name in names}}
     )
     assert planned(copy) == {"tables": 1, "write_report": 1, "all": 1}
+
+
+def test_tables_divide_the_scores_of_stored_predictions(tmp_path):
+    """Cheap: nothing is trained."""
+    few = {"settings": ["nz", "wz"], "protocols": {"original": None}, "noising": None}
+    by = ["overlap", "entities"]
+    tables = {"type-f1": {"by": by}, "end-to-end": {"by": by}}
+    half = {"half": {"predictions": ["half.jsonl"]}}
+    write_study(tmp_path, tmp_path, **few, extractors={}, systems=half, tables=tables)
+    change(tmp_path, {"encoder": {"model": "minilm"}})
+    gold = [json.loads(line) for line in (tmp_path / "test.jsonl").read_text().splitlines()]
+    for row in gold[::2]:
+        row["triples"] = []
+    (tmp_path / "half.jsonl").write_text("".join(json.dumps(row) + "\n" for row in gold))
+    ran(tmp_path, "--", "tables")
+    study = tmp_path / "results" / "small"
+    result = ta.score(
+        study / "protocols/tiny/original/wz/test.jsonl",
+        study / "predictions/tiny/original-nz/half/test.jsonl",
+        by=by,
+        bootstrap=50,
+    )
+    table = read_table(study / "tables" / "end-to-end.json")
+    entities = table.cell("half", "Entities", column_group="Test WZ")
+    assert 0 < entities.value < 100
+    assert entities.value == pytest.approx(100 * result.elements["entities"].f1)
+    normal = table.cell("half", "Normal", column_group="Test WZ, Overlap")
+    assert normal.value == pytest.approx(100 * result.overlap["Normal"].f1)
+    type_f1 = read_table(study / "tables" / "type-f1.json")
+    assert {"Entities", "Normal"} <= {column.label for column in type_f1.columns}
 
 
 def test_lost_predictions_and_scores_are_made_again_without_training(copy):

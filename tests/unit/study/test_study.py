@@ -77,7 +77,7 @@ def test_tables_that_divide_scores_take_every_part_of_score_by():
     assert Study(config).tables == {"type-f1": {"by": list(PARTS)}}
     (refused,) = problems({**given, "tables": {"efficiency": {"by": ["overlap"]}}})
     assert refused.startswith("tables/efficiency/by: has no meaning for this table")
-    assert "augmented, rearranged, type-f1" in refused
+    assert "augmented, end-to-end, rearranged, sifted, two-step, type-f1" in refused
     (unknown,) = problems({**given, "tables": {"type-f1": {"by": ["genre"]}}})
     assert unknown.startswith("tables/type-f1/by/0") and "'overlap'" in unknown
 

@@ -5,11 +5,13 @@ from dataclasses import replace
 import pytest
 
 import tripleaudit as ta
-from support.scored import make_study
+from support.scored import SPANS, make_study
 from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import write_jsonl
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.scoring.breakdown import PARTS
+from tripleaudit.scoring.elements import entity_counts, mention_counts, relation_counts
 from tripleaudit.scoring.rows import RunFiles, score_run
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.inputs import load_inputs
@@ -17,14 +19,14 @@ from tripleaudit.tables.inputs import load_inputs
 TEST, TRAIN = "test-nz", "train.jsonl"
 
 
-def table_of(study, by, **options):
-    """Return ``type-f1`` of a study with the option ``by``."""
+def table_of(study, by, name="type-f1", **options):
+    """Return a table of a study with the option ``by``."""
     inputs = load_inputs(
         scores=sorted((study / "scores").rglob("*.csv")),
         counts=sorted((study / "counts").rglob("*.csv")),
         options={"by": by, **options},
     )
-    return build_table("type-f1", inputs)
+    return build_table(name, inputs)
 
 
 def with_scores(sentence: Sentence) -> Sentence:
@@ -35,12 +37,12 @@ def with_scores(sentence: Sentence) -> Sentence:
     )
 
 
-def rescore(study, seeds) -> None:
-    """Score every run again, after the predicted triples got a score."""
+def rescore(study, seeds, changed=with_scores) -> None:
+    """Score every run again, after its predicted sentences were changed."""
     for seed in seeds:
         run = f"c/original-nz/casrel/none/seed{seed}"
         path = study / "predictions" / run / "test.jsonl"
-        save_sentences(path, map(with_scores, load_sentences(path)))
+        save_sentences(path, map(changed, load_sentences(path)))
         sets = study / "protocols" / "c" / "original" / "nz"
         files = RunFiles(
             gold=sets / "test.jsonl",
@@ -109,6 +111,95 @@ def test_intervals_of_one_seed_are_those_of_score_by(tmp_path) -> None:
     for (group, column), bounds in expected.items():
         cell = table.cell("CasRel", column, column_group=group)
         assert [cell.low, cell.high] == pytest.approx([100 * bound for bound in bounds], abs=1e-12)
+
+
+def test_any_name_of_an_entity_counts_in_the_column_of_mentions(tmp_path) -> None:
+    study = make_study(tmp_path, {"casrel": 0.7})
+    gold = study / "protocols" / "c" / "original" / "nz" / "test.jsonl"
+    names = (("Ann", "Emma"), ("Rome",))
+    save_sentences(gold, [replace(row, names=names) for row in load_sentences(gold)])
+
+    def with_other_name(sentence: Sentence) -> Sentence:
+        """Return a predicted sentence that calls Ann Emma."""
+        triples = [
+            replace(triple, subject=SPANS["Emma"]) if triple.subject.text == "Ann" else triple
+            for triple in sentence.triples
+        ]
+        return replace(sentence, triples=tuple(triples))
+
+    rescore(study, (1,), with_other_name)
+    cell = table_of(study, ["mentions"]).cell("CasRel", "Mentions")
+    path = study / "predictions/c/original-nz/casrel/none/seed1/test.jsonl"
+    by_id = {sentence.id: sentence for sentence in load_sentences(path)}
+    right = load_sentences(gold)
+    predicted = [by_id[sentence.id] for sentence in right]
+    correct, found, expected = mention_counts(right, predicted, "exact-string").sum(axis=0)
+    assert cell.value == pytest.approx(200 * correct / (found + expected), abs=1e-12)
+    assert cell.low < cell.value < cell.high
+    f1 = table_of(study, ["mentions"]).cell("CasRel", "F1")
+    assert cell.value > f1.value + 20
+
+
+def test_end_to_end_divides_the_scores_of_both_test_sets(tmp_path) -> None:
+    study = make_study(tmp_path, {"casrel": 0.7}, seeds=(1, 2))
+    table = table_of(study, ["entities", "overlap"], "end-to-end")
+    sets = study / "protocols" / "c" / "original"
+    f1 = {}
+    for setting in ("nz", "wz"):
+        gold = load_sentences(sets / setting / "test.jsonl")
+        values = []
+        for seed in (1, 2):
+            path = study / f"predictions/c/original-nz/casrel/none/seed{seed}/test.jsonl"
+            by_id = {sentence.id: sentence for sentence in load_sentences(path)}
+            predicted = [by_id[sentence.id] for sentence in gold]
+            correct, found, expected = entity_counts(gold, predicted, "exact-string").sum(axis=0)
+            values.append(200 * correct / (found + expected))
+        group = f"Test {setting.upper()}"
+        cell = table.cell("CasRel", "Entities", "c, trained NZ", group)
+        assert cell.value == pytest.approx(sum(values) / 2, abs=1e-12)
+        overlap = table.cell("CasRel", "Normal", "c, trained NZ", f"{group}, Overlap")
+        assert overlap.seeds == 2
+        f1[setting] = cell.value
+    assert f1["wz"] < f1["nz"]  # entities of sentences without triples are wrong
+
+
+@pytest.mark.parametrize("name", ["sifted", "two-step"])
+def test_tables_with_columns_of_corpora_divide_each_corpus(tmp_path, name) -> None:
+    study = make_study(tmp_path, {"casrel": 0.7})
+    sets = study / "protocols" / "c" / "original" / "wz"
+    predictions = study / "predictions/c/original-nz/casrel/none/seed1/test.jsonl"
+    gold = load_sentences(sets / "test.jsonl")
+    decisions = study / "decisions.jsonl"
+    rejected = {sentence.id for sentence in gold[::3]}
+    write_jsonl(
+        decisions, [{"id": row.id, "score": 0.1 if row.id in rejected else 0.9} for row in gold]
+    )
+    keys = {"study": study.name, "corpus": "c", "training": "nz", "noise": "none", "seed": 1}
+    if name == "two-step":
+        keys |= {"protocol": "original", "testing": "wz", "extractor": "zcc-binary+casrel"}
+    else:
+        keys |= {"protocol": "sift-1", "testing": "nz", "extractor": "casrel"}
+    files = RunFiles(
+        gold=sets / "test.jsonl",
+        predictions=predictions,
+        train=study / "protocols/c/original/nz/train.jsonl",
+        decisions=decisions if name == "two-step" else None,
+        out_scores=study / "scores/c/other.csv",
+        out_counts=study / "counts/c/other.csv",
+    )
+    score_run(files, keys, 50)
+    table = table_of(study, ["relations"], name)
+    row = "CasRel" if name == "two-step" else "Sift-1"
+    cell = table.cell(row, "Relations", column_group="c")
+    by_id = {sentence.id: sentence for sentence in load_sentences(predictions)}
+    predicted = [by_id[sentence.id] for sentence in gold]
+    if name == "two-step":
+        predicted = [
+            replace(sentence, triples=() if sentence.id in rejected else sentence.triples)
+            for sentence in predicted
+        ]
+    correct, found, expected = relation_counts(gold, predicted, "exact-string").sum(axis=0)
+    assert cell.value == pytest.approx(200 * correct / (found + expected), abs=1e-12)
 
 
 def test_columns_that_no_system_has_are_left_out(study) -> None:

@@ -77,8 +77,8 @@ class Sentence:
     """A text and its triples; ``triples == ()`` is a sentence with zero triples.
 
     ``names`` groups the names of one entity each, where the corpus annotates mentions of entities;
-    ``other_entities`` are the annotated entities that are in no triple. Neither is written to the
-    project's own files; exports to formats with entities contain the latter.
+    the project's own files have them too. ``other_entities`` are the annotated entities that are in
+    no triple; they are written by exports to formats with entities only.
     """
 
     id: str
@@ -134,8 +134,8 @@ def sentence_from_json(value: Any, where: str) -> Sentence:
     """Build a :class:`Sentence` from the project's JSON form and check it.
 
     Args:
-        value: ``{"id", "text", "triples": [{"subject", "relation", "object"[, "score"]}]}``; ``id``
-            may be missing.
+        value: ``{"id", "text", "triples": [{"subject", "relation", "object"[, "score"]}]}``, perhaps
+            with ``names``, a list of the names of each entity; ``id`` may be missing.
         where: file and line, the start of every error message and the id of a sentence that has
             none.
 
@@ -161,7 +161,15 @@ def sentence_from_json(value: Any, where: str) -> Sentence:
         except UserError as error:
             raise UserError(f"{where}: triple {number}: {error}") from error
         triples.append(Triple(subject, row["relation"], object_, row.get("score")))
-    sentence = Sentence(str(value.get("id", where)), value["text"], tuple(triples))
+    names = value.get("names", [])
+    if not isinstance(names, list) or not all(isinstance(entity, list) for entity in names):
+        raise UserError(
+            f"{where}: field 'names' is no list of lists; expected the names of each entity"
+        )
+    names_of_entities = tuple(tuple(map(str, entity)) for entity in names)
+    sentence = Sentence(
+        str(value.get("id", where)), value["text"], tuple(triples), names_of_entities
+    )
     for problem in sentence.problems():
         raise UserError(f"{where}: {problem}")
     return sentence

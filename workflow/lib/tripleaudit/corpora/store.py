@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import read_jsonl, write_jsonl
@@ -34,4 +35,12 @@ def load_set(path: str | Path) -> list[Sentence]:
 
 def save_sentences(path: str | Path, sentences: Iterable[Sentence]) -> None:
     """Write sentences (or predictions) as JSON lines, atomically."""
-    write_jsonl(path, (sentence.to_json() for sentence in sentences))
+    write_jsonl(path, map(_stored_row, sentences))
+
+
+def _stored_row(sentence: Sentence) -> dict[str, Any]:
+    """Return a sentence with the names of its entities, which scores of mentions need."""
+    row = sentence.to_json()
+    if sentence.names:
+        row["names"] = [list(names) for names in sentence.names]
+    return row

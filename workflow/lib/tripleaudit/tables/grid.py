@@ -222,6 +222,27 @@ def winning_row(frames: ResultFrames, contest: pd.DataFrame) -> int | None:
     return None if best is None else measured.index[best]
 
 
+def with_parts(
+    study: TableInputs,
+    frame: pd.DataFrame,
+    rows: pd.DataFrame,
+    test_sets: Mapping[str, Mapping[str, str]],
+) -> pd.DataFrame:
+    """Return a frame of scores with the columns of the option ``by``.
+
+    Args:
+        study: what the table is made from.
+        frame: of :func:`score_frame`.
+        rows: its row frame.
+        test_sets: heading -> keys that replace those of the rows.
+    """
+    import pandas as pd
+
+    if not study.options.get("by"):
+        return frame
+    return pd.concat([frame, part_frame(study, rows, frame.index, test_sets)], axis=1)
+
+
 def score_table(
     study: TableInputs, caption: str, frame: pd.DataFrame, *more: str, ruled: bool = True
 ) -> Table:
@@ -236,6 +257,8 @@ def score_table(
     """
     cells = [cell for cells in frame.to_numpy() for cell in cells]
     found = notes(cells, study.matching if ruled else None)
+    if study.options.get("by"):
+        more = (*more, parts.NOTE)
     return of_frame(frame, caption, [*found, *more, REPORTED, GAPS])
 
 
@@ -469,8 +492,6 @@ def strata_table(
     Rows are runs on the original split, which columns may replace; the augmented test set has no
     strata. The option ``by`` adds columns of scores on ``only``.
     """
-    import pandas as pd
-
     is_augmented = only == "augmented"
     rows = extractor_rows(study, (only,), only if is_augmented else "original")
     more = [] if is_augmented else [STRATA_NOTE]
@@ -481,7 +502,5 @@ def strata_table(
         more = [NO_TRAINING_SET]
     more += row_notes(study, rows, "original", only)
     frame = score_frame(study, rows, columns, heads=("Method", "Corpus"), reported=printed)
-    if study.options.get("by"):
-        frame = pd.concat([frame, part_frame(study, rows, only, frame.index)], axis=1)
-        more.append(parts.NOTE)
+    frame = with_parts(study, frame, rows, {"": {"protocol": only}})
     return score_table(study, caption, frame, *more)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -80,7 +80,10 @@ class SeedParts:
 
 
 def part_frame(
-    study: TableInputs, rows: pd.DataFrame, protocol: str, index: pd.MultiIndex
+    study: TableInputs,
+    rows: pd.DataFrame,
+    index: pd.MultiIndex,
+    test_sets: Mapping[str, Mapping[str, str]],
 ) -> pd.DataFrame:
     """Return the columns that the option ``by`` requests, for the rows of a row frame.
 
@@ -89,26 +92,33 @@ def part_frame(
     Args:
         study: what the table is made from.
         rows: a row frame (:mod:`tripleaudit.tables.grid`).
-        protocol: of the test sets.
         index: of the rows.
+        test_sets: heading -> keys that replace those of the rows, such as ``testing``.
     """
     import pandas as pd
 
+    parts = study.options.get("by", ())
     files: dict[tuple[str, ...], list[Path]] = {}
-    for path in map(Path, study.frames.count_files):
+    for path in map(Path, study.frames.count_files if parts else ()):
         files.setdefault(run_id(read_keys(path)), []).append(path)
-    columns = [column for part in study.options["by"] for column in PART_COLUMNS[part]]
-    lines = []
-    for keys in rows.to_dict("records"):
-        run = run_keys(keys, protocol=protocol)
-        seeds = read_parts(files.get(run_id(run), []), study.options["by"], study.matching)
-        lines.append([part_cell(study, run, column, seeds) for column in columns])
-    labels = pd.MultiIndex.from_tuples([(column.group, column.label) for column in columns])
-    frame = pd.DataFrame(lines, index=index, columns=labels, dtype=object)
-    has_values = [
-        any(line[number].value is not None for line in lines) for number in range(len(columns))
-    ]
-    return frame.loc[:, has_values]
+    columns = [column for part in parts for column in PART_COLUMNS[part]]
+    cells: dict[tuple[str, str], list[Cell]] = {}
+    for heading, changed in test_sets.items():
+        for keys in rows.to_dict("records"):
+            run = run_keys(keys, **changed)
+            seeds = read_parts(files.get(run_id(run), []), parts, keys["matching"])
+            for column in columns:
+                group = ", ".join(filter(None, (heading, column.group)))
+                cell = part_cell(study, run, keys["matching"], column, seeds)
+                cells.setdefault((group, column.label), []).append(cell)
+    measured = {
+        labels: column
+        for labels, column in cells.items()
+        if any(cell.value is not None for cell in column)
+    }
+    frame = pd.DataFrame(measured, index=index, dtype=object)
+    frame.columns = pd.MultiIndex.from_tuples(list(measured), names=[None, None])
+    return frame
 
 
 def read_parts(files: Iterable[Path], by: Sequence[str], matching: str) -> list[SeedParts]:
@@ -134,14 +144,20 @@ def read_parts(files: Iterable[Path], by: Sequence[str], matching: str) -> list[
     return seeds
 
 
-def part_cell(study: TableInputs, run: Run, column: PartColumn, seeds: Sequence[SeedParts]) -> Cell:
+def part_cell(
+    study: TableInputs,
+    run: Run,
+    matching: str,
+    column: PartColumn,
+    seeds: Sequence[SeedParts],
+) -> Cell:
     """Return the mean of a requested score over seeds, with deviation and interval."""
     digits = study.digits(1)
     attributes: dict[str, Any] = {
         "digits": digits,
         "seeds": sum(bool(seed.counts.keys.get("seed")) for seed in seeds),
         "mark": study.frames.mark(run),
-        "of": subject(run, f"{column.kind}:{column.part}", study.matching, column.metric),
+        "of": subject(run, f"{column.kind}:{column.part}", matching, column.metric),
         "full": 100,
     }
     if column.kind == "ign":

@@ -47,7 +47,10 @@ class TableChecks:
                 yield f"tables/{name}/matching: has no meaning, the table follows no one matching rule"
             elif "by" in options and not TABLES[name].takes_by:
                 tables = ", ".join(sorted(name for name in TABLES if TABLES[name].takes_by))
-                yield f"tables/{name}/by: has no meaning for this table; the tables that take it are {tables}"
+                yield (
+                    f"tables/{name}/by: has no meaning for this table, whose columns are no scores of extraction "
+                    f"on one test set; the tables that take it are {tables}"
+                )
 
     def _lacks_source(self, name: str) -> bool:
         """Return whether an entry was left out that may have been the source of a table."""

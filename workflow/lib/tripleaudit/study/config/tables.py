@@ -24,8 +24,8 @@ class Table(Section):
         ]
         | None
     ) = None
-    """Further columns of the tables type-f1, rearranged and augmented, with the scores of `tripleaudit score --by`
-    (docs/howto/score.md): overlap, entities, relations, mentions, triples, ign, thresholds."""
+    """Further columns of the tables type-f1, rearranged, sifted, augmented, end-to-end and two-step, with the scores of
+    `tripleaudit score --by` (docs/howto/score.md): overlap, entities, relations, mentions, triples, ign, thresholds."""
     digits: int | None = Field(None, ge=0, le=6)
     """Decimals shown."""
     caption: str | None = None

@@ -24,6 +24,7 @@ from tripleaudit.tables.grid import (
     score_columns,
     score_frame,
     score_table,
+    with_parts,
 )
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import Headline, TableSpec
@@ -106,6 +107,8 @@ def end_to_end(study: TableInputs) -> Table:
     frame = score_frame(study, rows, columns, heads=heads, unit=FRACTION, reported=_reported)
     frame[DROP, "NZ→WZ"] = _drops(study, rows)
     frame[DROP, "NZ/NZ→WZ/WZ"] = _realistic_drops(study, rows)
+    test_sets = {f"Test {label}": {"testing": name} for name, label in labels.SETTINGS.items()}
+    frame = with_parts(study, frame, rows, test_sets)
     more = [f"{labels.SETTINGS_NOTE} {RECALL_NOTE}", DROPS_NOTE]
     if has_partial_rows(rows["row"]):
         more.append(PARTIAL_NOTE)
@@ -185,6 +188,7 @@ END_TO_END = TableSpec(
     order=10,
     build=end_to_end,
     possible=lambda study: study.compared and {"nz", "wz"} <= set(study.settings),
+    takes_by=True,
     question="Does an extractor know when there is nothing to extract?",
     overview=tuple(
         Headline(

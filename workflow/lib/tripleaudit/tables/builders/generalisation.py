@@ -22,6 +22,7 @@ from tripleaudit.tables.grid import (
     score_frame,
     score_table,
     strata_table,
+    with_parts,
 )
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import Headline, TableSpec
@@ -81,6 +82,8 @@ def sifted(study: TableInputs) -> Table:
         reported=_reported,
         change=partial(_with_change, study),
     )
+    by_corpus = {labels.corpus(name): {"corpus": name} for name in sifted_runs["corpus"].unique()}
+    frame = with_parts(study, frame, rows, by_corpus)
     caption = "F1 and type F1 (%) on the original and the overlap-sifted data sets."
     notes += row_notes(study, rows, *protocols)
     return score_table(study, caption, frame, *notes)
@@ -144,6 +147,7 @@ SIFTED = TableSpec(
     possible=lambda study: (
         study.compared and any(name.startswith("sift-") for name in study.trainsets)
     ),
+    takes_by=True,
     question="What is left of the scores when test triples that overlap with training are sifted out?",
     overview=(Headline("F1", {"protocol": "sift-*", "metric": "f1", "stratum": "all"}),),
 )

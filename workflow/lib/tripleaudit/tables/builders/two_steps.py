@@ -21,6 +21,7 @@ from tripleaudit.tables.grid import (
     score_columns,
     score_frame,
     score_table,
+    with_parts,
 )
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.spec import Headline, TableSpec
@@ -120,7 +121,9 @@ def two_step(study: TableInputs) -> Table:
         more.append(PAID_NOTE)
     more += row_notes(study, alone, "original")
     caption = "Two-step extraction on WZ test sets: a sentence passes the classifier, or nothing is extracted."
-    return score_table(study, caption, scores[order], *more)
+    by_corpus = {labels.corpus(corpus): {"corpus": corpus} for corpus in corpora}
+    frame = with_parts(study, scores[order], rows, by_corpus)
+    return score_table(study, caption, frame, *more)
 
 
 def _two_step_rows(study: TableInputs, systems: Iterable[str]) -> list[dict[str, str]]:
@@ -196,6 +199,7 @@ TWO_STEP = TableSpec(
     order=12,
     build=two_step,
     possible=lambda study: bool(study.runs.two_steps or study.runs.two_step_systems),
+    takes_by=True,
     question="Does a classifier before the extractor beat training it with zero-triple sentences?",
     overview=(
         Headline("classifier first", {"metric": "f1", "column": "F1"}),
