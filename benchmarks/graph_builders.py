@@ -46,8 +46,8 @@ def langchain(url, texts):
     model = ChatOpenAI(base_url=url, api_key="none", model="gpt-4o", temperature=0)
     documents = [Document(page_content=text) for text in texts]
     return [
-        one.model_dump()
-        for one in LLMGraphTransformer(llm=model).convert_to_graph_documents(documents)
+        graph.model_dump()
+        for graph in LLMGraphTransformer(llm=model).convert_to_graph_documents(documents)
     ]
 
 
