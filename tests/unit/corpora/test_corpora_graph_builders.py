@@ -90,7 +90,7 @@ def test_the_page_says_the_lines_that_dumped_the_samples():
     (block,) = [part for part in blocks if "LangChain" in part]
     lines = [line.partition("    #")[0] for line in block.splitlines() if line]
     assert len(lines) == 6
-    code = without_layout(script)
+    code = without_layout(script).replace("openai/scripted", "openai/MODEL")
     for line in lines:
         assert without_layout(line.replace("rows = ", "return ")) in code
 
