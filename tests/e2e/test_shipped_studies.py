@@ -54,6 +54,6 @@ def test_every_study_has_a_name_of_its_own():
 
 def test_at_most_twelve_studies_ship_and_the_page_says_what_each_shows():
     page = (ROOT / "docs" / "howto" / "study.md").read_text(encoding="utf-8")
-    rows = [f"| [{path.stem}](../../config/{path.name}) |" for path in STUDIES]
+    rows = [f"](../../config/{path.name}) |" for path in STUDIES]
     assert len(rows) <= 12
     assert not [row for row in rows if page.count(row) != 1]

@@ -124,7 +124,7 @@ def test_longer_entities_are_ranked_by_the_sum_of_their_words_logarithms():
 def test_eleven_candidates_and_five_beams_are_the_numbers_of_the_protocols_page(root):
     page = (root / "docs" / "explanation" / "test-sets.md").read_text(encoding="utf-8")
     assert (
-        f"`k` ({DEFAULT_K} candidates an entity)" in page and f"`beams` ({DEFAULT_BEAMS})" in page
+        f"`k` ({DEFAULT_K} candidates per entity)" in page and f"`beams` ({DEFAULT_BEAMS})" in page
     )
 
 
