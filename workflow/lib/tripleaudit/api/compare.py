@@ -115,7 +115,11 @@ def compare(
         None if train is None else given(train, "train"),
     )
     sides = given(first, "first"), given(second, "second")
-    runs = [_side(side, right, seen, options) for side in sides]
+    runs = [
+        _side(sides[0], right, seen, options),
+        # both sides have one gold file, whose repeated sentences were named already
+        _side(sides[1], right, seen, {**options, "warn": right is None}),
+    ]
     names = str(sides[0]), str(sides[1])
     how = {"replicates": bootstrap, "shuffles": shuffles, "seed": seed}
     return CompareResult(

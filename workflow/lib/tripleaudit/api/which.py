@@ -276,8 +276,7 @@ def which(
     matching = check_matching(matching)
     corpus = read_corpus(given(gold, "gold"), format=format, columns=columns)
     sentences = corpus.sentences
-    if not predictions:  # a prediction file is read with the gold set, which warns of the same
-        warn_of_copies(corpus, str(given(gold, "gold")))
+    warn_of_copies(corpus, str(given(gold, "gold")))
     chosen = spread(sentences, limit)
     if not any(sentence.triples for sentence in chosen):
         raise UserError("gold: the sentences have no triples; give gold triples to compare with")
@@ -298,7 +297,7 @@ def which(
     kept = {id(sentence) for sentence in chosen}
     for name, source in files.items():
         _, predicted = load_pair(
-            given(gold, "gold"), given(source, name), format, columns, missing=missing
+            given(gold, "gold"), given(source, name), format, columns, missing=missing, warn=False
         )
         pairs = zip(sentences, predicted, strict=True)
         answers[name] = [guess for sentence, guess in pairs if id(sentence) in kept]

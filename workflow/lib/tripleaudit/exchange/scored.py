@@ -63,6 +63,7 @@ def runs_of_files(
     name: str,
     train: Source | None,
     missing: str = "refuse",
+    warn: bool = True,
     **options: Any,
 ) -> ScoredRun:
     """Score predictions; without ``gold`` it must hold its gold triples itself.
@@ -70,7 +71,7 @@ def runs_of_files(
     Args:
         gold, predictions, train: files or given sentences. name: of the system. missing: what
         sentences without a prediction mean, see :func:`~tripleaudit.scoring.sides.load_pair`.
-        options: format and columns of the files.
+        warn: of repeated gold sentences. options: format and columns of the files.
 
     Raises:
         UserError: a file cannot be read, or the two do not belong together.
@@ -82,7 +83,7 @@ def runs_of_files(
             f"{predictions}: holds no gold triples with the predictions; expected GOLD as third argument"
         )
     right, guess = load_pair(
-        predictions if gold is None else gold, predictions, missing=missing, **options
+        predictions if gold is None else gold, predictions, missing=missing, warn=warn, **options
     )
     seen = None if train is None else read_corpus(train, **options).sentences
     return ScoredRun(

@@ -33,6 +33,7 @@ def load_pair(
     predicted_columns: Mapping[str, str] | None = None,
     predicted_format: str = "auto",
     missing: str = "refuse",
+    warn: bool = True,
 ) -> tuple[list[Sentence], list[Sentence]]:
     """Read and align a gold file and a prediction file (the same file, if it stores both).
 
@@ -48,12 +49,14 @@ def load_pair(
         predicted_format: of the predictions alone.
         missing: ``empty`` takes sentences without a prediction as without triples, which is warned
             of.
+        warn: of gold sentences and triples that occur more than once.
 
     Raises:
         UserError: a file cannot be read, or the two do not fit together.
     """
     corpus = _read_side(gold, "truth", format, columns)
-    warn_of_copies(corpus, str(gold))
+    if warn:
+        warn_of_copies(corpus, str(gold))
     right = corpus.sentences
     if isinstance(predictions, Given):
         predictions.gold = right
