@@ -107,6 +107,26 @@ def test_stored_answers_cost_no_second_request(files, fake):
     assert first.ranked[0].money > 0 and first.ranked[0].answers == NUMBER
 
 
+def money_of(command, capsys):
+    """Return model -> money of ``which --json``."""
+    capsys.readouterr()
+    assert main(command) == 0
+    result = json.loads(capsys.readouterr().out)
+    return {row["name"]: row["money"] for row in result["models"]}
+
+
+def test_each_model_has_its_own_prices(files, fake, capsys):
+    models = ["--model", f"good@{fake.url}", "--model", f"poor@{fake.url}"]
+    command = ["which", "gold.jsonl", *models, "--json"]
+    one, three = ["--prices", "1", "1"], ["--prices", "3", "3"]
+    same = money_of([*command, *one, "--cache", "first"], capsys)
+    own = money_of([*command, *one, *three, "--cache", "second"], capsys)
+    assert own["good"] == pytest.approx(same["good"])
+    assert own["poor"] == pytest.approx(3 * same["poor"])
+    assert main([*command, *one, *one, *one]) == 1
+    assert "prices: 3 for 2 models" in capsys.readouterr().err
+
+
 def test_a_model_whose_answers_are_cut_off_is_not_ranked(files, fake):
     result = ta.which("gold.jsonl", {"cut": fake.url, "poor": fake.url}, cache="cache")
     assert [row.name for row in result.ranked] == ["poor", "cut"]

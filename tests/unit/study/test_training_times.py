@@ -174,6 +174,20 @@ def test_an_encoder_without_a_measurement_is_named(tmp_path, capsys) -> None:
     assert "not measured with bert-base-cased" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("layers", [{"layers": 6}, {}])
+def test_an_encoder_with_more_layers_than_measured_is_said_to_take_longer(
+    tmp_path, capsys, layers
+) -> None:
+    file = study(tmp_path, encoder={"model": "minilm", **layers}, extractors={"casrel": None})
+    assert main(["estimate", file]) == 0
+    text = capsys.readouterr().out
+    assert (
+        "one CPU core (x86-64, 2.6 GHz): not measured with 6 layers, which may take about 3.0 times"
+        in text
+    )
+    assert "NVIDIA H100: not measured" not in text
+
+
 def test_every_row_is_complete() -> None:
     content = yaml.safe_load(RUN_TIMES.read_text())
     assert {row[-1] for row in content["rows"]} == set(content["measurements"])

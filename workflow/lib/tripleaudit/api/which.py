@@ -228,7 +228,7 @@ def which(
     predictions: Mapping[str, Any] | None = None,
     *,
     key_env: str | None = None,
-    prices: Mapping[str, float] | None = None,
+    prices: Mapping[str, float] | Sequence[Mapping[str, float]] | None = None,
     setting: str = "closed",
     relations: Mapping[str, str] | Sequence[str] | None = None,
     limit: int | None = None,
@@ -254,7 +254,8 @@ def which(
             ``generative/endpoints``.
         predictions: name -> predictions, in any form that :func:`tripleaudit.score` takes.
         key_env: environment variable with the key of the endpoints.
-        prices: of a million tokens, ``{"input": …, "output": …}``.
+        prices: of a million tokens, ``{"input": …, "output": …}``, for all models, or a list with
+            those of each model in the order of ``models``.
         setting: ``closed`` gives a model the relations and leaves out triples with others;
             ``semi-open`` gives the relations, ``open`` only the text, and all triples count.
         relations: names, or name -> description; by default those of the gold triples.
@@ -326,7 +327,7 @@ def estimate_which(
     gold: Any,
     models: Mapping[str, str | Mapping[str, Any]] | Sequence[str],
     *,
-    prices: Mapping[str, float] | None = None,
+    prices: Mapping[str, float] | Sequence[Mapping[str, float]] | None = None,
     setting: str = "closed",
     relations: Mapping[str, str] | Sequence[str] | None = None,
     limit: int | None = None,
@@ -370,7 +371,7 @@ def _section(
 def _endpoints(
     models: Mapping[str, str | Mapping[str, Any]] | Sequence[str],
     key_env: str | None,
-    prices: Mapping[str, float] | None,
+    prices: Mapping[str, float] | Sequence[Mapping[str, float]] | None,
 ) -> dict[str, dict[str, Any]]:
     """Return the models as the section ``generative/endpoints`` of a study has them."""
     from tripleaudit.llm.endpoint import Endpoint
@@ -378,17 +379,34 @@ def _endpoints(
     if not isinstance(models, Mapping):
         models = _parse_models([models] if isinstance(models, str) else models)
     endpoints: dict[str, dict[str, Any]] = {}
+    prices_of_models = _prices_of_models(prices, list(models))
     for name, model in models.items():
         keys: dict[str, Any] = (
             {"base_url": model, "model": name} if isinstance(model, str) else dict(model)
         )
         if key_env is not None:
             keys.setdefault("api_key_env", key_env)
-        if prices is not None:
-            keys.setdefault("prices", dict(prices))
+        if name in prices_of_models:
+            keys.setdefault("prices", dict(prices_of_models[name]))
         Endpoint.from_config(name, keys)  # refuse what is wrong before anything is sent
         endpoints[name] = keys
     return endpoints
+
+
+def _prices_of_models(
+    prices: Mapping[str, float] | Sequence[Mapping[str, float]] | None, names: Sequence[str]
+) -> dict[str, Mapping[str, float]]:
+    """Return label of a model -> its prices; empty without prices."""
+    if prices is None:
+        return {}
+    if isinstance(prices, Mapping):
+        return dict.fromkeys(names, prices)
+    if len(prices) != len(names):
+        raise UserError(
+            f"prices: {len(prices)} for {len(names)} models; give them once for all models, or once "
+            "for each model in the order of the models"
+        )
+    return dict(zip(names, prices, strict=True))
 
 
 def _parse_models(models: Sequence[str]) -> dict[str, dict[str, Any]]:

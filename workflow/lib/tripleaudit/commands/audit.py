@@ -4,7 +4,7 @@ import argparse
 
 from tripleaudit.core.arguments import SEED, Whole, add_reading
 
-HELP = "count test triples that the training set contains, by triple type and stratum"
+HELP = "count seen and unseen test triples, by triple type and stratum"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

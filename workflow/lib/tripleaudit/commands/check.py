@@ -6,7 +6,7 @@ from typing import Any
 
 from tripleaudit.core.arguments import add_reading
 
-HELP = "check corpus files for errors and for leakage between them, and write a study for them"
+HELP = "check corpus files for errors and for leakage between them; --write makes a study of them"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

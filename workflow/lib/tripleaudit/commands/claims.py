@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tripleaudit.commands.printer import add_json, print_result
 
-HELP = "compare the claims of four papers with measured results"
+HELP = "compare the claims of the four papers that this project implements with measured results"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

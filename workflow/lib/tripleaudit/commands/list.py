@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from itertools import takewhile
 from pathlib import Path
 
-HELP = "list the names of corpora, extractors, studies, systems, tables or profiles"
+HELP = "list corpora with their licences, extractors, studies, systems, tables or profiles"
 
 Entries = Iterator[tuple[str, str]]
 """Names with descriptions of one or more lines."""

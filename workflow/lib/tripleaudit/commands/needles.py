@@ -11,7 +11,7 @@ import argparse
 
 from tripleaudit.core.arguments import NUMBER, SHARE, Whole
 
-HELP = "let a language model choose the Schema.org types that minea inserts into your documents"
+HELP = "let a language model choose the Schema.org types of the entities that minea inserts into your documents"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -1,7 +1,7 @@
 """``tripleaudit which``: the models of a list ranked by their F1 on a gold set."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +50,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=MONEY,
         nargs=2,
         metavar=("IN", "OUT"),
-        help="prices of a million tokens, sent and received",
+        action="append",
+        help="prices of a million tokens, sent and received: once for all models, or once for each "
+        "--model in their order",
     )
     parser.add_argument(
         "--setting",
@@ -93,6 +95,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
+def _prices(
+    given: Sequence[Sequence[float]] | None,
+) -> dict[str, float] | list[dict[str, float]] | None:
+    """Return ``--prices`` as :func:`tripleaudit.which` takes them."""
+    if not given:
+        return None
+    prices = [dict(zip(("input", "output"), pair, strict=True)) for pair in given]
+    return prices[0] if len(prices) == 1 else prices
+
+
 def run(args: argparse.Namespace) -> int:
     from tripleaudit.api.which import estimate_which, which
     from tripleaudit.core.errors import UserError
@@ -104,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
         name: meaning for name, _, meaning in (item.partition("=") for item in args.relation)
     }
     options: dict[str, Any] = {
-        "prices": dict(zip(("input", "output"), args.prices, strict=True)) if args.prices else None,
+        "prices": _prices(args.prices),
         "setting": args.setting,
         "relations": relations or None,
         "limit": args.limit,

@@ -104,6 +104,7 @@ def _notes(times: Sequence[TrainingTime], encoder: str) -> Iterator[str]:
         used = [estimate for time in times if (estimate := _estimate_on(time, device))]
         conditions = dict.fromkeys(_conditions(estimate["measured"]) for estimate in used)
         yield f"  {device}: measured with {'; with '.join(conditions)}"
+        yield from _other_layers(device, used, encoder)
     sums = [_sum(times, device, "hours_per_1000_sentences") for device in _devices(times)]
     if any(total.is_lower_bound for total in sums):
         yield f"  {AT_LEAST.strip()}: at least; some trainings have no measurement with validation"
@@ -115,6 +116,21 @@ def _notes(times: Sequence[TrainingTime], encoder: str) -> Iterator[str]:
         yield f"  not measured with {encoder}, which may take several times as long"
     yield from _unmeasured(times)
     yield "  --all lists each training (docs/howto/run-times.md)"
+
+
+def _other_layers(
+    device: str, estimates: Sequence[Mapping[str, Any]], encoder: str
+) -> Iterator[str]:
+    """Yield what it means that an encoder was measured with another number of layers."""
+    measured = [estimate["measured"] for estimate in estimates]
+    pairs = {
+        (each["layers"], each["study_layers"])
+        for each in measured
+        if each["encoder"] == encoder and each["layers"] != each["study_layers"]
+    }
+    for layers, wanted in sorted(pairs):
+        ratio = f"about {wanted / layers:.1f} times as long" if wanted > layers else "less time"
+        yield f"  {device}: not measured with {wanted} layers, which may take {ratio}"
 
 
 def _conditions(measured: Mapping[str, Any]) -> str:

@@ -62,7 +62,8 @@ class TrainingTime:
             out, early stopping).
         epochs: of all seeds together, those of trainings with twice the epochs included.
         estimates: ``{"device", "hours", "hours_per_1000_sentences", "lower_bound", "measured"}``;
-            hours is None without ``sentences``.
+            hours is None without ``sentences``. ``measured`` has the conditions of the
+            measurement, and with ``study_layers`` the layers of the study's encoder.
     """
 
     corpus: str
@@ -118,6 +119,7 @@ def _time_of_group(study: Study, runs: list[TrainingRun]) -> TrainingTime:
             "conditions": row.conditions,
             "encoder": row.encoder,
             "layers": row.layers,
+            "study_layers": _layers(study),
             "note": row.note,
         }
         estimates.append(
@@ -142,6 +144,14 @@ def _time_of_group(study: Study, runs: list[TrainingRun]) -> TrainingTime:
     )
 
 
+def _layers(study: Study) -> int | None:
+    """Return the layers of the study's encoder; all measured ones where the study names none."""
+    encoder = study.typed.encoder
+    if encoder.layers is not None:
+        return encoder.layers
+    return max((row.layers for row in measurements() if row.encoder == encoder.model), default=None)
+
+
 def _training_sentences(study: Study, run: TrainingRun) -> tuple[int | None, bool]:
     """Return the number of training sentences, and whether it may be smaller."""
     file = Path(study.protocol_sets.set_file(run.corpus, run.protocol, run.setting, "train"))
@@ -159,10 +169,10 @@ def _closest_rows(study: Study, run: TrainingRun, batch_size: int) -> list[Measu
     spec = EXTRACTORS.get(run.extractor)
     names = {run.extractor, spec.base if spec else ""}
     encoder = study.typed.encoder
+    layers = _layers(study)
 
     def distance(row: Measurement) -> tuple[bool, float, bool, float]:
-        layers = math.inf if encoder.layers is None else encoder.layers
-        layer_distance = -row.layers if layers == math.inf else abs(row.layers - layers)
+        layer_distance = -row.layers if layers is None else abs(row.layers - layers)
         batch_ratio = (row.batch_size or batch_size) / batch_size
         has_other_setting = row.setting not in (None, run.setting)
         return (
