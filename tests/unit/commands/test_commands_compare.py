@@ -41,7 +41,7 @@ def test_a_limit_that_is_missed_is_named_with_the_change_and_its_interval(files,
     assert (
         line.startswith("error: ")
         and "F1 fell by 25.0 points [" in line
-        and line.endswith("(allowed: 0)")
+        and line.endswith("(allowed: a loss of 0)")
     )
     assert main(["compare", worse, good, gold, "--fail-below", "0"]) == 0
     assert capsys.readouterr().err == ""

@@ -172,7 +172,8 @@ class WhichResult(Result):
         if any(row.answers is not None for row in self.ranked):
             notes.append(
                 "Unreadable: answers that were truncated, refused or not in the requested form. Money "
-                "and Seconds are those of all answers, also of answers from the cache."
+                "is that of all answers, also of answers from the cache. Seconds: of the run that "
+                "sent all requests (–: several runs did)."
             )
         if self.cache:
             notes.append(self._cache_note())

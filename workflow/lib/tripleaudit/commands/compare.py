@@ -29,7 +29,10 @@ HELP = (
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    sides = "a prediction file, the folder of a study, or of some of its runs (results/STUDY/predictions/…)"
+    sides = (
+        "a prediction file, the folder of a study, or the folder of some runs of a study "
+        "(results/STUDY/predictions/…)"
+    )
     parser.add_argument("first", metavar="A", type=Path, help=sides)
     parser.add_argument(
         "second", metavar="B", type=Path, help="the same; differences are B minus A"
@@ -54,13 +57,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--fail-below",
         type=Real(-100, 100),
         metavar="POINTS",
-        help=f"exit with {BELOW} if the F1 of B minus that of A is below POINTS, in any pair: "
+        help=f"exit with {BELOW} if the F1 of B minus that of A is below POINTS, for any "
+        "of the compared systems: "
         "0 fails on any loss, -0.5 on a loss of more than half a point, 2 on a gain below two points",
     )
     parser.add_argument(
         "--significant",
         action="store_true",
-        help="with --fail-below 0 or less: only if the loss is significant (p below .05 and the whole "
+        help="with --fail-below 0 or less: fail only if the loss is significant (p below .05 and the whole "
         f"95 %% interval below POINTS); exit with {UNDECIDED} if this cannot be decided, as with fewer "
         "than 30 sentences",
     )
@@ -73,7 +77,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_json(parser)
     parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="write everything to a file .json, .md or .html"
+        "--out", type=Path, metavar="FILE", help="write everything to a .json, .md or .html file"
     )
     parser.add_argument(
         "--shuffles",
@@ -151,7 +155,9 @@ def gate_exit_code(result: "CompareResult", args: argparse.Namespace) -> int:
             below = True
             change = describe_change(pair.total, args.fail_below)
             limit = args.fail_below
-            condition = f"required: {limit:+g}" if limit > 0 else f"allowed: {limit:g}"
+            condition = (
+                f"required: {limit:+g}" if limit > 0 else f"allowed: a loss of {abs(limit):g}"
+            )
             print_error(f"{name}{change} ({condition})")
     if below:
         return BELOW

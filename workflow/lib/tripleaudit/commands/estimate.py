@@ -10,7 +10,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "study",
         nargs="+",
         metavar="STUDY.yaml",
-        help="study files; later ones override keys of earlier ones (or a study as JSON)",
+        help="study files, or names of `tripleaudit list studies`; later ones override keys of earlier ones",
     )
     parser.add_argument(
         "--results", default="", metavar="DIR", help="the study's folder (default: results/<study>)"
@@ -22,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="fetched files (default: %(default)s)",
     )
     parser.add_argument(
-        "--all", action="store_true", help="list all measurements of each training, not only sums"
+        "--all", action="store_true", help="list each training with all measurements, not only sums"
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
 

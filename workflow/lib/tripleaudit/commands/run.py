@@ -63,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options = parser.add_argument(
         "options",
         nargs=argparse.REMAINDER,
-        metavar="OPTION",
+        metavar="TABLE|OPTION",
         help="names of tables or stages to make (such as type_f1; default: everything), followed by options of "
         "Snakemake, such as -n (only show the jobs), --cores 4 (default: all cores) or --workflow-profile slurm",
     )

@@ -190,7 +190,7 @@ def add_matching(parser: argparse.ArgumentParser, meaning: str = "matching rule"
         "--matching",
         default="exact-string",
         metavar="M",
-        help=f"{meaning} (default: exact-string; docs/explanation/methods.md explains them)",
+        help=f"{meaning} (default: exact-string; the repository explains them in docs/explanation/methods.md)",
     )
 
 

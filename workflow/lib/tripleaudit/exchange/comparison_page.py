@@ -6,6 +6,7 @@ from typing import Final
 
 from markupsafe import Markup
 
+from tripleaudit.core.wording import counted
 from tripleaudit.exchange.comparison import Compared, Comparison
 from tripleaudit.exchange.differences import EMPTY, ChangedSentence, Difference
 from tripleaudit.protocols.strata import STRATA
@@ -40,7 +41,13 @@ def overview(result: Comparison, significant: str = "Bold") -> Table:
 
 
 def details(pair: Compared, most_relations: int | None = None) -> Table:
-    """Return rows by stratum, number of triples and relation; relations by their change."""
+    """Return rows by stratum, number of triples and relation.
+
+    Args:
+        pair: two compared runs.
+        most_relations: number of relations to show, those with the smallest corrected p first;
+            None shows all in the order of the block.
+    """
     rows = [Row("All", _cells(pair.total, pair.marks), "")]
     notes = []
     for name, block in pair.blocks.items():
@@ -66,7 +73,7 @@ def to_page(result: Comparison, form: str) -> str:
 def to_terminal(result: Comparison, max_sentences: int) -> str:
     """Return the text of a terminal.
 
-    Of several pairs it has the overview only; of one pair the relations that changed most, and
+    Of several pairs it has the overview only; of one pair the relations with the smallest corrected p, and
     ``max_sentences`` changed sentences.
     """
     pairs = result.pairs if len(result.pairs) == 1 else ()
@@ -148,11 +155,13 @@ def _notes(result: Comparison, significant: str) -> list[str]:
         if names:
             more = ", …" if len(names) > 3 else ""
             notes.append(
-                f"{len(names)} runs are in {side} alone and not compared: {', '.join(names[:3])}{more}."
+                f"{counted(len(names), 'run{s} {are}')} in {side} alone and not compared: "
+                f"{', '.join(names[:3])}{more}."
             )
     if result.unequal:
         notes.append(
-            f"{len(result.unequal)} runs of further seeds are left out, because the other side has fewer."
+            f"{counted(len(result.unequal), 'run{s} of further seeds {are}')} left out, because the other "
+            "side has fewer."
         )
     return notes
 

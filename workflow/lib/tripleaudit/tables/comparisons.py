@@ -33,11 +33,16 @@ def compare_cells(
 ) -> Difference | None:
     """Compare the F1 of two cells; None without per-sentence counts.
 
-    Seeds are paired where both sides share them. So are sentences, where both sides read the same;
-    where one test set is the other with zero-triple sentences added; and variants of a sentence
-    with it. Other sentences, as those of two strata, are resampled each for themselves. Its units
-    are those of the side that had fewer before pairing, or those that one side adds for the same
-    models, if they are fewer: no other sentence contributes to the difference.
+    Seeds are paired where both sides share them. Sentences are paired in three cases:
+
+    - both sides have the same test sentences;
+    - the test set of ``second`` is that of ``first`` with zero-triple sentences added;
+    - one side has variants of the sentences of the other.
+
+    Other sentences, such as those of two strata, are resampled independently. ``units`` of the
+    result is the effective sample size: the units (sentences and their variants) of the smaller
+    side, or, if the same models are tested with added sentences, the added units where they are
+    fewer, because no other sentence contributes to the difference.
 
     Args:
         frames: of a study.
@@ -86,8 +91,9 @@ def _pair_sentences(first: ComparedSide, second: ComparedSide) -> SidePair | Non
     if first.ids == second.ids:
         return first, second
     positions = {id_: number for number, id_ in enumerate(second.ids)}
-    if positions.keys() >= set(first.ids):
-        added = [number for id_, number in positions.items() if id_ not in set(first.ids)]
+    first_ids = set(first.ids)
+    if positions.keys() >= first_ids:
+        added = [number for id_, number in positions.items() if id_ not in first_ids]
         if second.counts[added][..., 2].any():
             return None
         extended = np.zeros_like(second.counts)
