@@ -139,9 +139,18 @@ def test_errors_say_what_was_expected(tmp_path):
         train_topics(["the of", "..."], 2, 0)
     (tmp_path / "x.json").write_text('{"a": 1}', encoding="utf-8")
     assert read_texts(tmp_path / "x.json") == ["a"]
-    (tmp_path / "y.json").write_text("[1]", encoding="utf-8")
-    with pytest.raises(UserError, match="expected a JSON list of texts"):
-        read_texts(tmp_path / "y.json")
+    for odd in ("[1]", "5", "null", '"a text"'):
+        (tmp_path / "y.json").write_text(odd, encoding="utf-8")
+        with pytest.raises(UserError, match="expected a JSON list of texts"):
+            read_texts(tmp_path / "y.json")
+
+
+def test_an_odd_description_of_a_saved_model_is_one_clear_sentence(model, tmp_path):
+    folder = tmp_path / "lda"
+    model.save(folder)
+    (folder / "lda.json").write_text("[1, 2]", encoding="utf-8")
+    with pytest.raises(UserError, match="lda: not a topic model of tripleaudit"):
+        TopicModel.load(folder)
 
 
 # Lowest and highest TS over five retrained official models (K 50, 1500 documents), and their spread

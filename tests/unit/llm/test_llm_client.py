@@ -160,6 +160,38 @@ def test_stored_answers_of_another_address_are_reused_and_counted(tmp_path, capl
     assert "5 of 6 answers were stored for the same model at another address" in caplog.text
 
 
+def test_equal_requests_that_are_rejected_are_not_counted_as_stored(tmp_path):
+    with asking(tmp_path, faults=[status(400)] * 2) as (_, client):
+        with pytest.raises(EndpointError, match="rejects every request"):
+            client.complete_all(requests(1) * 2)
+        assert client.totals.cached == 0
+
+
+def two_turns(first, second):
+    yield first
+    yield second
+
+
+def test_the_progress_of_conversations_counts_conversations(tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr("tripleaudit.core.progress.INTERVAL", 0.02)
+    caplog.set_level("INFO")
+    pairs = {number: two_turns(*requests(6)[2 * number :][:2]) for number in range(3)}
+    with asking(tmp_path, latency=0.1, concurrency=1) as (_, client):
+        client.drive(pairs)
+    counts = [int(found[1]) for found in re.finditer(r": (\d) of 3 conversations", caplog.text)]
+    assert counts and max(counts) < 3
+    assert "of 3 answers" not in caplog.text
+
+
+def test_a_header_of_the_settings_replaces_the_usual_one_in_any_case(tmp_path, monkeypatch):
+    monkeypatch.setenv("OWN_KEY", "Token abc123")
+    monkeypatch.setenv("KEY", "another")
+    headers = {"Authorization": "env:OWN_KEY"}
+    with asking(tmp_path, headers=headers, api_key_env="KEY") as (fake, client):
+        client.complete_all(requests(1))
+    assert fake.headers[0].get_all("Authorization") == ["Token abc123"]
+
+
 def test_a_client_prefers_the_answers_of_its_address(tmp_path):
     with asking(tmp_path, "first") as (_, client):
         client.complete_all(requests(3))

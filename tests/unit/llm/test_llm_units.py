@@ -97,6 +97,8 @@ def test_code_and_lists_are_one_paragraph(whole):
         ("Materials and methods", False),
         ("a | b | c\n1 | 2 | 3", False),
         ("- one\n- two", False),
+        ("- One item alone, which ends with a stop.", False),
+        ("The list begins here:\n- One item of it.", True),
     ],
 )
 def test_prose_is_told_from_headings_and_blocks(paragraph, prose):

@@ -310,7 +310,8 @@ def test_needles_are_generated_validated_and_refilled(tmp_path):
         assert fake.count == 4 == made.calls
     assert [needle.name for needle in made.needles] == [good[number].name for number in (0, 2, 3)]
     assert taken == made.needles
-    assert dict(made.rejected) == {"it has 2 distinct keywords, expected 6": 1}
+    reason = "it has … keywords, … of them different; expected … different ones"
+    assert dict(made.rejected) == {reason: 1}
     assert made.needles[0].generator["seed"] == 5 and "Do not write about Person Zero0" in asked[1]
 
 
@@ -425,6 +426,32 @@ def test_shipped_schemas_and_subsets():
         "Insight",
     ]
     assert "Place" in paper.groups["5 outside the schema"]
+
+
+def test_a_bare_name_means_the_shipped_schema_and_a_path_never_does(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "paper").mkdir()
+    assert len(load_schema("paper").types) == 11
+    with pytest.raises(UserError, match="schema 'some/folder/paper' is neither a file nor one of"):
+        load_schema("some/folder/paper")
+
+
+def test_rejected_needles_are_counted_by_reason_whatever_they_are_called(tmp_path):
+    names = ["Ada Moss", "Eva's Inn"]
+    paragraph = "Somebody came to town. " + "word " * 50
+
+    def answer(body):
+        text = body["messages"][-1]["content"]
+        if "Think up" in text:
+            return json.dumps({"needles": [{"paragraph": f"{paragraph}{n}"} for n in (1, 2)]})
+        rows = [{"name": n, "description": "d", "keywords": list("abcdef")} for n in names]
+        return json.dumps({"needles": rows})
+
+    kind = load_schema("demo").types["Person"]
+    with asking(tmp_path, answer) as (_, client):
+        conversation = ask_for(make_document(), kind, Plan(per_type=2, refills=0), "m", [])
+        made = client.drive({0: conversation})[0]
+    assert dict(made.rejected) == {"the name … does not occur in the paragraph": 2}
 
 
 def test_a_document_too_short_for_the_templates_is_refused_before_the_model_is_queried():

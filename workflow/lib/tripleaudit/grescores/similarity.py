@@ -166,7 +166,9 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 def uniqueness(
     system: System, elements: Elements, matching: Matching, official: bool
 ) -> dict[str, float]:
-    """Return US per text: share of ordered pairs of different triples with cosine below phi.
+    """Return US per text: share of ordered pairs of triples with cosine below phi.
+
+    Pairs are those of different positions, so a repeated triple lowers US.
 
     A single triple is unique. A text without triples counts 1 officially and is left out by
     default.

@@ -117,7 +117,7 @@ class TopicModel:
             weights = load_file(folder / WEIGHTS)
             words = description.pop("vocabulary")
             beta, alpha = weights["expElogbeta"], weights["alpha"]
-        except (SafetensorError, KeyError, AttributeError) as error:
+        except (SafetensorError, KeyError, AttributeError, TypeError) as error:
             raise UserError(f"{folder}: not a topic model of tripleaudit ({error})") from error
         if beta.shape != (len(alpha), len(words)):
             raise UserError(
@@ -218,8 +218,8 @@ def joined(triples: Iterable[Sequence[Any]], official: bool) -> str:
 def topical_similarity(system: System, model: TopicModel, official: bool) -> dict[str, float]:
     """Return TS per text.
 
-    A text without triples gets the floor of the metric officially and 0 by default; by default a
-    text without any known word is left out.
+    A text without triples is officially compared with the prior of the topics and counts 0 by
+    default; by default a text without any known word is left out.
     """
     values = {}
     for text, raw in watched(system.texts.items(), "topical similarity", "texts"):
@@ -249,7 +249,7 @@ def read_texts(path: str | Path) -> list[str]:
 
         return [sentence.text for sentence in load_sentences(path)]
     value = read_json(path)
-    texts = list(value)
+    texts = list(value) if isinstance(value, list | dict) else [value]
     if not isinstance(value, list | dict) or not all(isinstance(text, str) for text in texts):
         raise UserError(
             f"{path}: expected a JSON list of texts, an object keyed by text, or .jsonl sentences"

@@ -122,13 +122,14 @@ class Client:
         self._server = server
         self._answers: dict[str, Answer] = {}  # of this client, by key
         self._pending: dict[str, asyncio.Future[Answer]] = {}
-        # set when the first request of an unknown endpoint has been answered
+        # set when the first request of an unknown endpoint has ended, also with an error
         self._first_sent = asyncio.Event()
         self._first_begun = False
         self._stop: UserError | None = None  # why no further request is sent
         self._runner: asyncio.Runner | None = None
         self._connection: Connection | None = None
         self._progress: Progress | None = None
+        self._counts_conversations = False  # else answers
 
     def __enter__(self) -> "Client":
         return self
@@ -243,9 +244,8 @@ class Client:
         """
         with contextlib.ExitStack() as stack:
             if self._progress is None:
-                stack.enter_context(
-                    self.stage(what or f"querying {self.endpoint.name}", len(conversations))
-                )
+                label = what or f"querying {self.endpoint.name}"
+                stack.enter_context(self._conversation_stage(label, len(conversations)))
             results = self._run(self._drive(conversations))
         return {key: results[key] for key in conversations}
 
@@ -256,6 +256,22 @@ class Client:
         Args:
             total: number of answers, or its upper bound if ``at_most``.
         """
+        with self._progress_of(Progress(what, total, "answers", log=log, at_most=at_most)):
+            yield self
+
+    @contextlib.contextmanager
+    def _conversation_stage(self, what: str, total: int) -> Iterator[None]:
+        """Log the progress of conversations, whose numbers of answers are not known."""
+        self._counts_conversations = True
+        try:
+            with self._progress_of(Progress(what, total, "conversations", log=log)):
+                yield
+        finally:
+            self._counts_conversations = False
+
+    @contextlib.contextmanager
+    def _progress_of(self, progress: Progress) -> Iterator[None]:
+        """Log a progress, with what came from the cache and what was spent."""
         cached, cost = self.totals.cached, self.totals.cost
 
         def so_far() -> str:
@@ -264,10 +280,10 @@ class Client:
                 f"{stored}, cost {self.totals.cost - cost:.4f}" if self.endpoint.prices else stored
             )
 
-        with Progress(what, total, "answers", log=log, at_most=at_most) as self._progress:
-            self._progress.note = so_far
+        with progress as self._progress:
+            progress.note = so_far
             try:
-                yield self
+                yield
             finally:
                 self._progress = None
 
@@ -279,10 +295,11 @@ class Client:
         answer = self.lookup(request)
         if answer is None:
             answer = await self._shared(request)
+        if answer.status == "error":
+            return answer
         if answer.cached:
             self._count_cached(answer)
-        if answer.status != "error":
-            self._answers[answer.key] = answer
+        self._answers[answer.key] = answer
         return answer
 
     def _count_cached(self, answer: Answer) -> None:
@@ -320,10 +337,12 @@ class Client:
             while True:
                 answer = await self.complete(request)
                 run.note(answer)
-                if self._progress is not None:
+                if self._progress is not None and not self._counts_conversations:
                     self._progress.add(1)
                 request = conversation.send(answer)
         except StopIteration as end:
+            if self._progress is not None and self._counts_conversations:
+                self._progress.add(1)
             return end.value
 
     async def _shared(self, request: Request) -> Answer:

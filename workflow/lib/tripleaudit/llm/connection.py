@@ -391,10 +391,14 @@ def _is_rejection(reply: Reply) -> bool:
 
 
 def _headers_of(endpoint: Endpoint) -> tuple[dict[str, str], list[str]]:
-    """Return the headers of requests to an endpoint, and the secrets in them."""
-    headers = {"content-type": "application/json", **endpoint.headers}
+    """Return the headers of requests to an endpoint, and the secrets in them.
+
+    Names are in lower case, so a header of the settings replaces the usual one of that name.
+    """
+    own_headers = {name.lower(): value for name, value in endpoint.headers.items()}
+    headers = {"content-type": "application/json", **own_headers}
     secrets = []
-    for name, value in endpoint.headers.items():
+    for name, value in own_headers.items():
         if value.startswith("env:"):
             headers[name] = _read_variable(
                 endpoint, value.removeprefix("env:"), f"the header '{name}'"

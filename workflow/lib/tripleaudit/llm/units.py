@@ -82,7 +82,8 @@ def has_open_fence(text: str) -> bool:
 def is_prose(paragraph: str) -> bool:
     """Return whether a paragraph is prose: no heading, code, list or table, and contains none.
 
-    A single short line without punctuation at its end counts as a heading.
+    A single short line without punctuation at its end counts as a heading. One line that looks like
+    a list or table line among others is still prose, as lines of prose may begin with "1. " or "- ".
     """
     lines = paragraph.strip("\r\n").splitlines()
     if any(
@@ -93,7 +94,8 @@ def is_prose(paragraph: str) -> bool:
     if any(_CODE_LINE.match(line) for line in lines[:1]):
         return False
     for kind in (_LIST_LINE, _TABLE_LINE):
-        if sum(bool(kind.match(line)) for line in lines) > 1:
+        marked = sum(bool(kind.match(line)) for line in lines)
+        if marked > 1 or 0 < marked == len(lines):
             return False
     line = lines[0].strip() if len(lines) == 1 else ""
     is_heading = 0 < len(line) <= MAX_HEADING_CHARACTERS and line[-1].isalnum()

@@ -1,11 +1,12 @@
 """Needles made by a language model, and types that fit a document (MINEA, appendix B).
 
 Two calls for each document and type: paragraphs about invented entities, then their names,
-descriptions and keywords. What does not pass :func:`~tripleaudit.needles.needle.problem` is asked
-for again, at most ``refills`` times. Like the extraction, everything here is a generator of
-requests (:class:`tripleaudit.llm.conversation.Ask`).
+descriptions and keywords. What does not pass :func:`~tripleaudit.needles.needle_check.problem` is
+asked for again with two further calls, at most ``refills`` times. Like the extraction, everything
+here is a generator of requests (:class:`tripleaudit.llm.conversation.Ask`).
 """
 
+import re
 from collections import Counter
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
@@ -43,8 +44,8 @@ def make_needles(
     """Ask for needles of one type for one document.
 
     Args:
-        taken: valid needles of the document so far, of all types; new ones are checked against them
-            and added, so types whose generators run side by side never share a name.
+        taken: accepted needles of the document, of all types; new ones are checked against this
+            list and added to it.
     """
     write, describe = load_prompt("minea-needles"), load_prompt("minea-properties")
     origin = {
@@ -195,9 +196,10 @@ def _needle(
 
 
 def _kind_of(reason: str) -> str:
-    """The reason without the name in it, so that equal reasons are counted together."""
-    parts = reason.split("'")
-    return reason if len(parts) < 3 else f"{parts[0]}…{parts[-1]}"
+    """Return the reason without names, needles and numbers, to count equal reasons together."""
+    without_name = re.sub(r"""(["']).*\1""", "…", reason)
+    without_needle = re.sub(r"needle \S+$", "another needle", without_name)
+    return re.sub(r"\d+", "…", without_needle)
 
 
 def _number(value: Any) -> float | None:

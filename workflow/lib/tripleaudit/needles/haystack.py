@@ -24,7 +24,8 @@ def read_document(path: str | Path, max_chars: int | None = None) -> Document:
     """Read one UTF-8 text file; its name without the suffix becomes the identifier.
 
     Args:
-        max_chars: keep at most this many characters, cut at the last paragraph end before that.
+        max_chars: keep at most this many characters, cut at the last paragraph end before that; a
+            longer first paragraph is kept whole.
 
     Raises:
         UserError: the file is missing, binary, not UTF-8, or holds only whitespace.

@@ -4,13 +4,13 @@ The criteria (section 5.2.3 and appendix B3), compared exactly after
 :func:`~tripleaudit.needles.entities.normalise`; a wrong type does not matter:
 
 - ``n``: an entity's name equals the needle's name.
-- ``ns``: the needle's name is a substring of the serialised extraction.
+- ``ns``: the needle's name is a substring of the joined values of an entity.
 - ``k(t)``: an entity shares at least the share ``t`` of the needle's keywords.
 - ``llm``: a model points at the entity that is the needle (:func:`.extracting.ask_judge`).
 
 Every needle is looked for by itself, as in the paper: where the keywords of two needles overlap, a
 missed needle is credited with what was extracted about the other one. Needles of a document that
-share too many keywords are therefore refused (:func:`~tripleaudit.needles.needle.problem`).
+share too many keywords are therefore refused (:func:`~tripleaudit.needles.needle_check.problem`).
 
 ``a_c(type)`` is the share of a type's needles that criterion ``c`` finds, ``MINEA(type)`` the
 greatest of these rates, and the overall score their mean weighted by the number of needles (section
@@ -207,7 +207,7 @@ def by_part(old: Sequence[Entity], new: Sequence[Entity], parts: int) -> list[di
     return rows
 
 
-EPSILON = 1e-9  # 0.6 * 5 keywords must not fail on the last bit
+EPSILON = 1e-9  # for thresholds such as 0.333333, which stand for a third
 
 
 def rated(

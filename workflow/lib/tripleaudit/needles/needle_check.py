@@ -33,7 +33,10 @@ def problem(
             return f"the paragraph repeats that of needle {earlier.id}"
     keywords = _keywords(needle)
     if len(keywords) != len(needle.keywords) or len(keywords) != settings.keywords:
-        return f"it has {len(keywords)} distinct keywords, expected {settings.keywords}"
+        return (
+            f"it has {len(needle.keywords)} keywords, {len(keywords)} of them different; "
+            f"expected {settings.keywords} different ones"
+        )
     for earlier in accepted:
         shared = len(keywords & _keywords(earlier))
         if shared >= settings.overlap * settings.keywords:

@@ -15,7 +15,10 @@ RATING = ("thresholds",)  # settings of what follows the extraction
 
 
 class NeedleSettings(Section):
-    """Settings of a MINEA study besides documents and models; defaults are the paper's."""
+    """Settings of a MINEA study besides documents and models.
+
+    Defaults are the paper's unless a comment says otherwise.
+    """
 
     schema_: str = Field("paper", alias="schema")
     """Entity types to extract: the name of an included schema (paper, demo) or a file."""
@@ -120,7 +123,7 @@ class Plan(NeedleSettings):
         return cls.checked(values, "needles")
 
     def made_json(self) -> dict[str, Any]:
-        """Return the settings that decide needles and extraction."""
+        """Return all settings but those of the rating."""
         return {name: value for name, value in self.full().items() if name not in RATING}
 
     def limits_of(self, variant: str) -> Limits:

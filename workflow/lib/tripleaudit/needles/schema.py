@@ -134,14 +134,14 @@ def schema_file(path: str | Path) -> Path:
         UserError: a bare name stands for none.
     """
     path = Path(path)
-    if path.suffix or path.exists():
+    if path.suffix or path.is_file():
         return path
     shipped = shipped_schemas()
-    if path.name not in shipped:
+    if str(path) not in shipped:
         raise UserError(
             f"schema {str(path)!r} is neither a file nor one of {', '.join(sorted(shipped))}"
         )
-    return shipped[path.name]
+    return shipped[str(path)]
 
 
 def shipped_schemas() -> dict[str, Path]:

@@ -1,10 +1,11 @@
 """JSON lists and objects in answers: strict first, then as language models write them.
 
 A value that is not strict JSON is rewritten token by token (quotes, Python literals, comments,
-trailing and missing commas, raw line ends, words without quotes, brackets of the wrong kind) and
-then read by pydantic's parser. No content is added. If an answer is truncated, its complete items
-are kept and the unfinished last item is dropped, so a truncated answer yields the first items of
-the whole answer and no others.
+trailing, surplus and missing commas, raw line ends, invalid escapes, words without quotes,
+brackets of the wrong kind) and then read by pydantic's parser. No content is added. If an answer is
+truncated, its complete items are kept and the unfinished last item is dropped, so a truncated
+answer yields the first items of the whole answer and no others. A truncated list of strings alone
+counts as one unfinished item and is dropped.
 """
 
 import json
@@ -32,6 +33,7 @@ _ELLIPSIS = re.compile(r"\.{3,}|…")
 _CLOSING_QUOTE = {'"': '"', "'": "'", "“": '”"', "‘": "’", "„": '“"', "`": "`", "«": "»"}
 _QUOTE_BEFORE_SEPARATOR = re.compile(r"[\"'”’“`»]\s*(?:[,，:：\])}]|$)")
 _ESCAPE = re.compile(r"((?:\\u[0-9a-fA-F]{4})+)|\\(.)", re.DOTALL)
+_INVALID_ESCAPE = re.compile(r"""\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})""")  # of strict JSON
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _LITERALS = {"true": "true", "false": "false", "null": "null", "none": "null"}
 _OPENED_BY = {"]": "[", "}": "{", ")": "["}
@@ -251,6 +253,8 @@ class _Rewriter:
             self._expected = self._next_member()
         elif self._expected in (_COLON, _VALUE):
             raise _NotJsonError
+        else:
+            self._note("surplus comma")
 
     def _colon(self, character: str) -> None:
         if character == "：":
@@ -303,6 +307,8 @@ class _Rewriter:
             self._note("quotes")
         if re.search(r"[\n\r\t]", content):
             self._note("raw control character")
+        if _INVALID_ESCAPE.search(content.replace("\\\\", "")):
+            self._note("invalid escape")
         return json.dumps(_unescape(content))
 
     def _end_of_string(self, opening: str, start: int) -> int | None:

@@ -8,8 +8,8 @@ from tripleaudit.llm.reading.json_values import decode
 
 _MATCH_KEYS = ("match", "record", "index", "number", "answer", "匹配", "答案")
 _NUMBERED = re.compile(
-    r"[^\d{]{0,40}?((?<!\S)-)?(\d{1,9})\W*"
-)  # "2", "Match: 2", "Record 2."; "-1" is no match
+    r"[^\d{]{0,40}?((?<!\w)-)?(\d{1,9})\W*"
+)  # "2", "Match: 2", "Record-2."; "-1" and "Match:-1" are no match
 _RECORD = r"(?:records?|entr(?:y|ies)|candidates?|items?|options?|ones?)"
 # a sentence such as "none of the records matches"
 _NO_MATCH = re.compile(
@@ -64,11 +64,7 @@ def parse_match(text: str) -> int | None:
     """Return the record number that a judge names, 0 for no match, None if unreadable."""
     objects_first = sorted(decode(text).values, key=lambda value: isinstance(value, list))
     for value in objects_first:
-        if isinstance(value, dict):
-            members = [value[key] for key in _MATCH_KEYS if key in value]
-        else:
-            members = value if len(value) == 1 else []
-        numbers = [number for member in members if (number := _number(member)) is not None]
+        numbers = [number for part in _parts(value) if (number := _number(part)) is not None]
         if numbers:
             return numbers[0]
     plain = strip_wrapping(text)
@@ -78,6 +74,17 @@ def parse_match(text: str) -> int | None:
     if _NONE.fullmatch(plain) or says_nothing(plain):
         return 0
     return _match_in_prose(plain)
+
+
+def _parts(value: dict[str, Any] | list[Any]) -> list[Any]:
+    """Return the parts of an answer that may name the record: ``{"match": 2}``, ``[2]``, ``[]``."""
+    if isinstance(value, dict):
+        return [value[key] for key in _MATCH_KEYS if key in value]
+    if not value:
+        return [None]  # an empty list of matching records
+    if len(value) > 1:
+        return []
+    return _parts(value[0]) if isinstance(value[0], dict) else value
 
 
 def _match_in_prose(plain: str) -> int | None:
