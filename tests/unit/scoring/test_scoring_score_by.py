@@ -101,6 +101,35 @@ def test_ign_scores_leave_out_correct_triples_of_training() -> None:
     assert result.ign["known"] == 1 and "Ign F1 57.14" in str(result.notes())
 
 
+def test_ign_scores_of_documents_compare_any_name_of_an_entity(tmp_path) -> None:
+    """As DocRED's scorer: a fact is known if any names of its entities are a training triple."""
+    trained = {**DOCUMENT, "title": "t", "labels": [{"h": 0, "t": 1, "r": "leads"}]}
+    shorter = {**DOCUMENT, "vertexSet": [[each[-1]] for each in DOCUMENT["vertexSet"]]}
+    train, gold, predictions = (tmp_path / name for name in ("train.json", "dev.json", "p.jsonl"))
+    train.write_text(json.dumps([trained]))
+    gold.write_text(json.dumps([shorter]))
+    text = " ".join(token for sentence in DOCUMENT["sents"] for token in sentence)
+    found = [("Lund", "leads", "Delta Inc"), ("Lund", "in", "Oslo")]
+    predictions.write_text(json.dumps({"text": text, "triples": found}))
+
+    def ign(gold_file, train_file):
+        return ta.score(gold_file, predictions, train=train_file, by=["ign"], bootstrap=0).ign
+
+    assert ign(gold, train) == {"precision": 0, "recall": 0.5, "f1": 0, "known": 1}
+    # of the gold, another name is found than the first, by which the triple is listed
+    assert ign(train, gold) == {"precision": 0, "recall": 1, "f1": 0, "known": 1}
+
+
+def test_a_repeated_triple_has_its_highest_score() -> None:
+    gold = [{"text": "a b", "triples": [["a", "r", "b"]]}]
+    triple = {"subject": "a", "relation": "r", "object": "b"}
+    repeated = [{**triple, "score": score} for score in (0.2, 0.75, 0.4)]
+    predictions = [{"text": "a b", "triples": repeated}]
+    result = ta.score(gold, predictions, by=["thresholds"], bootstrap=0)
+    predicted = {name: scores.predicted for name, scores in result.thresholds.items()}
+    assert (predicted["0.7"], predicted["0.8"]) == (1, 0)
+
+
 def test_a_threshold_leaves_out_triples_with_lower_scores(tmp_path) -> None:
     a, b, c = (Span(at, at + 1, "a b c"[at]) for at in (0, 2, 4))
     triples = (Triple(a, "r", b, score=0.8), Triple(a, "r", c, score=0.45))

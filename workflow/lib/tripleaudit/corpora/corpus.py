@@ -197,8 +197,8 @@ class _CorpusBuilder:
             levels.setdefault((subject, relation, object_), (subject_level, object_level))
             for first in subjects:
                 triples += [Triple(first, relation, second, score) for second in objects]
-        if len(triples) > 1:
-            triples = list(dict.fromkeys(triples))
+        if len(set(triples)) < len(triples):
+            triples = _without_repeats(triples)
         name = self._unique_id(item)
         self._note(item, name)
         self.cut += finder.cut
@@ -322,6 +322,16 @@ class _CorpusBuilder:
             if few or inside["relation"] > half > inside[part]:
                 suspicions[kind] = self.turned or [str(triple) for triple in sorted(unique)]
         return suspicions
+
+
+def _without_repeats(triples: Sequence[Triple]) -> list[Triple]:
+    """Return each triple once, with its highest score."""
+    highest: dict[Triple, Triple] = {}
+    for triple in triples:
+        kept = highest.setdefault(triple, triple)
+        if (triple.score or 0) > (kept.score or 0):
+            highest[triple] = triple
+    return list(highest.values())
 
 
 def _entities_in_no_triple(item: RawSentence, triples: Sequence[Triple]) -> tuple[Span, ...]:

@@ -48,14 +48,7 @@ def mention_counts(
     """
     counts = np.zeros((len(gold), 3), dtype=np.int64)
     for position, (right, guess) in enumerate(zip(gold, predictions, strict=True)):
-        entities = _entities_by_name(right, matching)
-        expected = {next(_facts(triple, entities)) for triple in reduced(right.triples, matching)}
-        predicted = set()
-        for triple in reduced(guess.triples, matching):
-            facts = list(_facts(triple, entities))
-            # a name may be of several entities: the correct one counts
-            correct = [fact for fact in facts if fact in expected]
-            predicted.add((correct or facts)[0])
+        expected, predicted = _compared_facts(right, guess, matching)
         counts[position] = len(expected & predicted), len(predicted), len(expected)
     return counts
 
@@ -63,12 +56,37 @@ def mention_counts(
 Fact = tuple[Hashable, str, Hashable]
 
 
-def _entities_by_name(sentence: Sentence, matching: str) -> dict[Hashable, list[Hashable]]:
-    """Return the numbers of the entities that have a name, as ``matching`` compares names."""
+def _compared_facts(
+    gold: Sentence, prediction: Sentence, matching: str
+) -> tuple[set[Fact], set[Fact]]:
+    """Return the facts of gold and predicted triples; without names of entities, the triples."""
+    entities = _entities_by_name(_names_by_entity(gold, matching))
+    expected = {next(_facts(triple, entities)) for triple in reduced(gold.triples, matching)}
+    predicted = set()
+    for triple in reduced(prediction.triples, matching):
+        facts = list(_facts(triple, entities))
+        # a name may be of several entities: the correct one counts
+        correct = [fact for fact in facts if fact in expected]
+        predicted.add((correct or facts)[0])
+    return expected, predicted
+
+
+def _names_by_entity(sentence: Sentence, matching: str) -> dict[Hashable, set[Hashable]]:
+    """Return the names of each entity by its number, as ``matching`` compares names."""
     reduce = MATCHINGS[matching].reduce
+    return {
+        number: {reduce(Span(None, None, name)) for name in names}
+        for number, names in enumerate(sentence.names)
+    }
+
+
+def _entities_by_name(
+    names_by_entity: Mapping[Hashable, set[Hashable]],
+) -> dict[Hashable, list[Hashable]]:
+    """Return the numbers of the entities that have a name."""
     entities: dict[Hashable, list[Hashable]] = {}
-    for number, names in enumerate(sentence.names):
-        for name in {reduce(Span(None, None, name)) for name in names}:
+    for number, names in names_by_entity.items():
+        for name in names:
             entities.setdefault(name, []).append(number)
     return entities
 
@@ -78,6 +96,14 @@ def _facts(triple: Fact, entities: Mapping[Hashable, list[Hashable]]) -> Iterato
     subject, relation, object_ = triple
     for first in entities.get(subject, [subject]):
         for second in entities.get(object_, [object_]):
+            yield first, relation, second
+
+
+def _by_any_name(fact: Fact, names_by_entity: Mapping[Hashable, set[Hashable]]) -> Iterator[Fact]:
+    """Yield a fact with every pair of names of its two entities."""
+    subject, relation, object_ = fact
+    for first in names_by_entity.get(subject, {subject}):
+        for second in names_by_entity.get(object_, {object_}):
             yield first, relation, second
 
 
@@ -132,13 +158,24 @@ def ign_scores(
     train: Sequence[Sentence],
     matching: str,
 ) -> IgnScores:
-    """Return Ign precision, recall and F1 (Yao et al., 2019)."""
-    training_triples = {triple for each in train for triple in reduced(each.triples, matching)}
+    """Return Ign precision, recall and F1 (Yao et al., 2019).
+
+    In documents any name of an entity stands for it, as by :func:`mention_counts`, and a correct
+    fact is in training if it is there by any pair of names of its entities.
+    """
+    training_triples: set[Fact] = set()
+    for sentence in train:
+        names = _names_by_entity(sentence, matching)
+        entities = _entities_by_name(names)
+        for triple in reduced(sentence.triples, matching):
+            training_triples.update(_by_any_name(next(_facts(triple, entities)), names))
     known = 0
     for right, guess in zip(gold, predictions, strict=True):
-        correct = reduced(right.triples, matching) & reduced(guess.triples, matching)
-        known += len(correct & training_triples)
-    correct, predicted, expected = sentence_counts(gold, predictions, matching).sum(axis=0)
+        names = _names_by_entity(right, matching)
+        facts, predicted_facts = _compared_facts(right, guess, matching)
+        for fact in facts & predicted_facts:
+            known += not training_triples.isdisjoint(_by_any_name(fact, names))
+    correct, predicted, expected = mention_counts(gold, predictions, matching).sum(axis=0)
     precision = float(correct - known) / max(predicted - known, 1)
     recall = float(correct) / max(expected, 1)
     total = precision + recall
