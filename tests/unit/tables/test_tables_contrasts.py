@@ -273,6 +273,28 @@ def test_frames_are_parquet_and_csv(results, study):
         ta.load(results.folder / "absent")
 
 
+def test_damaged_and_missing_frames_are_named(tmp_path):
+    (tmp_path / "cells.parquet").write_bytes(b"PAR1 damaged")
+    with pytest.raises(UserError, match="cells.parquet: not a Parquet file; make it again"):
+        _ = ta.load(tmp_path).cells
+    with pytest.raises(UserError, match="contrasts.parquet: no such file; run the study first"):
+        _ = ta.load(tmp_path).contrasts
+
+
+@pytest.mark.parametrize("runs", [0, 1])
+def test_columns_of_numbers_are_numbers_where_all_values_are_missing(tmp_path, runs):
+    results = Results(tmp_path)
+    for _ in range(runs):  # seen to unseen alone: no p-value, nothing doubled
+        results.run("casrel", quality=0.7)
+    frame = frames_of(results).contrasts
+    numbers = ["first", "second", "difference", "low", "high", "p", "p_holm"]
+    numbers += ["difference_doubled", "low_doubled", "high_doubled"]
+    assert set(frame[numbers].dtypes) == {np.dtype(float)}
+    assert frame["cases"].dtype.kind == frame["seeds"].dtype.kind == "i"
+    assert frame["paired"].dtype == bool
+    assert frame["p"].isna().all() and bool(len(frame)) == bool(runs)
+
+
 def test_frames_hold_every_score_and_every_counted_sentence(results):
     frames_of(results)
     scores, counts, cells = (

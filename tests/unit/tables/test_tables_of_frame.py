@@ -2,6 +2,7 @@
 
 import csv
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -49,6 +50,57 @@ def test_labels_of_two_levels_are_groups_and_values_numbers_texts_or_gaps() -> N
         "- –: not measured.",
     ]
     assert all(render(table) for render in FORMS.values())
+
+
+MISSING_AND_ODD = pd.DataFrame(
+    {
+        "Cases": pd.array([3, None], dtype="Int64"),
+        "Word": pd.array(["x", None], dtype="string"),
+        "Day": [pd.Timestamp("2020-01-01"), pd.NaT],
+        "Is": [True, "no"],
+        "Ratio": [float("inf"), np.float32(0.5)],
+    }
+)
+
+
+def test_missing_values_of_every_type_are_gaps_and_flags_are_words() -> None:
+    seeds = pd.DataFrame(np.full(MISSING_AND_ODD.shape, 2)).astype("Int64")
+    table = of_frame(MISSING_AND_ODD, "Caption.", digits=0, seeds=seeds)
+    shown = [[cell.text or cell.shown or "–" for cell in row.cells] for row in table.rows]
+    assert shown == [
+        ["3", "x", "2020-01-01 00:00:00", "True", "inf"],
+        ["–", "–", "–", "no", "0"],
+    ]
+    assert all(render(table) for render in FORMS.values())
+
+
+def test_every_level_of_a_label_is_shown() -> None:
+    index = pd.MultiIndex.from_tuples(
+        [("Demo", "nz", "CasRel"), ("Demo", "wz", "CasRel")], names=["Corpus", "Training", "System"]
+    )
+    columns = pd.MultiIndex.from_tuples([("F1",), (float("nan"),)])
+    table = of_frame(pd.DataFrame([[1, 2], [3, 4]], index=index, columns=columns), "Caption.")
+    assert (table.group_header, table.row_header) == ("Corpus", "Training, System")
+    assert [(row.group, row.label) for row in table.rows] == [
+        ("Demo", "nz, CasRel"),
+        ("Demo", "wz, CasRel"),
+    ]
+    assert [(column.group, column.label) for column in table.columns] == [("", "F1"), ("", "–")]
+
+
+@pytest.mark.parametrize(
+    ("frame", "attributes", "message"),
+    [
+        (pd.Series([1.0]), {}, "expected a DataFrame, got Series"),
+        (pd.DataFrame([1.0]), {"colour": "red"}, "unknown attribute 'colour'"),
+        (pd.DataFrame([1.0]), {"low": pd.DataFrame([[0, 1]])}, r"low has the shape \(1, 2\)"),
+        (pd.DataFrame([1.0]), {"low": pd.Series([0])}, "low is a Series"),
+        (pd.DataFrame([1.0]), {"low": [0]}, "low is a list"),
+    ],
+)
+def test_what_does_not_fit_the_table_is_refused(frame, attributes, message) -> None:
+    with pytest.raises(UserError, match=f"^of_frame: {message}"):
+        of_frame(frame, "Caption.", **attributes)
 
 
 def test_a_frame_without_rows_is_a_table() -> None:

@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.scoring.bootstrap import Interval
@@ -334,8 +337,8 @@ def of_frame(
     """Return a data frame as a table, which is written in five forms.
 
     Args:
-        frame: its index and columns are the labels, of two levels those of groups too. Values are
-            numbers, texts or cells; missing values are gaps.
+        frame: its index and columns are the labels; of several levels the first one is the group.
+            Values are numbers, texts or cells; missing values are gaps.
         caption: one or two sentences.
         notes: whatever a reader must know. Notes that no cell calls for are left out.
         attributes: of the cells (:class:`~tripleaudit.tables.cells.Cell`): one value for all, such
@@ -343,7 +346,11 @@ def of_frame(
 
     Returns:
         The table without a name; the heading of its row labels is the name of the index.
+
+    Raises:
+        UserError: ``frame`` is no data frame, or an attribute is unknown or of another shape.
     """
+    _check_attributes(frame, attributes)
     rows = []
     for position, label in enumerate(frame.index):
         group, name = _group_and_name(label)
@@ -356,15 +363,15 @@ def of_frame(
     for label in frame.columns:
         group, name = _group_and_name(label)
         columns.append(Column(name, group))
-    heads = [str(name or "") for name in frame.index.names]
+    group_header, row_header = _group_and_name(tuple(name or "" for name in frame.index.names))
     all_cells = [cell for row in rows for cell in row.cells]
     return Table(
         name="",
         caption=caption,
         columns=columns,
         rows=rows,
-        row_header=heads[-1],
-        group_header=heads[0] if len(heads) > 1 else "",
+        row_header=row_header,
+        group_header=group_header,
         notes=needed(notes, all_cells),
     )
 
@@ -392,18 +399,47 @@ def frame_of_rows(
     )
 
 
+def _check_attributes(frame: pd.DataFrame, attributes: Mapping[str, Any]) -> None:
+    """Refuse what is no data frame, and attributes that are not one value or one for each cell."""
+    import pandas as pd
+
+    if not isinstance(frame, pd.DataFrame):
+        raise UserError(f"of_frame: expected a DataFrame, got {type(frame).__name__}")
+    for name, given in attributes.items():
+        if name not in Cell.__dataclass_fields__:
+            known = ", ".join(Cell.__dataclass_fields__)
+            raise UserError(f"of_frame: unknown attribute {name!r}; expected some of {known}")
+        if isinstance(given, pd.DataFrame):
+            if given.shape != frame.shape:
+                raise UserError(
+                    f"of_frame: {name} has the shape {given.shape}, expected that of the table, {frame.shape}"
+                )
+        elif not pd.api.types.is_scalar(given) and not isinstance(given, Mapping):
+            raise UserError(
+                f"of_frame: {name} is a {type(given).__name__}; expected one value for all cells, or a DataFrame"
+            )
+
+
 def _group_and_name(label: Any) -> tuple[str, str]:
-    if isinstance(label, tuple):
-        return str(label[0]), str(label[-1])
-    return "", str(label)
+    """Return the first level of a label, if it has several, and its other levels."""
+    levels = [_label_text(level) for level in (label if isinstance(label, tuple) else (label,))]
+    if len(levels) == 1:
+        return "", levels[0]
+    group, *names = levels
+    return group, ", ".join(name for name in names if name)
+
+
+def _label_text(level: Any) -> str:
+    level = _plain_value(level)
+    return GAP if level is None else str(level)
 
 
 def _attributes_at(attributes: Mapping[str, Any], row: int, column: int) -> dict[str, Any]:
     """Return the attributes of one cell; missing values of data frames are left out."""
     values = {}
     for name, given in attributes.items():
-        value = given.iat[row, column] if hasattr(given, "iat") else given
-        if not _is_missing(value):
+        value = _plain_value(given.iat[row, column] if hasattr(given, "iat") else given)
+        if value is not None:
             values[name] = value
     return values
 
@@ -411,12 +447,21 @@ def _attributes_at(attributes: Mapping[str, Any], row: int, column: int) -> dict
 def _cell(value: Any, attributes: dict[str, Any]) -> Cell:
     if isinstance(value, Cell):
         return value
-    if _is_missing(value):
+    value = _plain_value(value)
+    if value is None:
         return Cell(**attributes)
-    if isinstance(value, Real):
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if is_number and math.isfinite(value):
         return Cell(float(value), **attributes)
     return Cell(text=str(value), **attributes)
 
 
-def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, Real) and bool(value != value))
+def _plain_value(value: Any) -> Any:
+    """Return a value of a data frame without numpy's types; None for a missing one."""
+    import pandas as pd
+
+    if not pd.api.types.is_scalar(value):
+        return value
+    if pd.isna(value):
+        return None
+    return value.item() if isinstance(value, np.generic) else value

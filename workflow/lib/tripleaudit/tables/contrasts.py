@@ -79,6 +79,14 @@ COLUMNS: Final = (
     *("difference_doubled", "low_doubled", "high_doubled", "outcome"),
 )
 """Columns of the frame; docs/reference/python.md describes them."""
+COLUMN_TYPES: Final = {
+    **dict.fromkeys(("first", "second", "difference", "low", "high", "p", "p_holm"), float),
+    **dict.fromkeys(("difference_doubled", "low_doubled", "high_doubled"), float),
+    "paired": bool,
+    "cases": int,
+    "seeds": int,
+}
+"""Types of the columns that are no texts, also where all values are missing."""
 FEW: Final = "few cases"
 NOTHING_FOUND: Final = "nothing found"
 OPEN: Final = "training may not have converged"
@@ -264,7 +272,7 @@ def contrasts(
     )
     frame["p_holm"] = _corrected(frame)
     frame["outcome"] = [outcome_of(row) for row in frame.to_dict("records")]
-    return frame[list(COLUMNS)]
+    return frame[list(COLUMNS)].astype(COLUMN_TYPES)
 
 
 def pairs(frames: ResultFrames, matching: str) -> Iterator[tuple[str, Side, Side]]:

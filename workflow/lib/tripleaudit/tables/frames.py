@@ -58,7 +58,12 @@ class StudyFrames:
         path = self.folder / f"{name}.parquet"
         if not path.is_file():
             raise UserError(f"{path}: no such file; run the study first (its target is `frames`)")
-        return pd.read_parquet(path)
+        try:
+            return pd.read_parquet(path)
+        except (OSError, ValueError) as error:
+            raise UserError(
+                f"{path}: not a Parquet file; make it again (the study's target is `frames`)"
+            ) from error
 
 
 def load(folder: str | Path) -> StudyFrames:
