@@ -302,6 +302,28 @@ def test_what_stored_predictions_lack_is_said(
         load(path)
 
 
+FENCED = 'Here it is:\n```json\n[["Ann", "wrote", "Emma"]]\n```'
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"text": "Ann wrote Emma", "triples": FENCED}, "'triples' is an answer .* a code fence"),
+        ({"id": "0", "triples": FENCED}, "if one holds the answers of a language model"),
+    ],
+)
+def test_answers_in_a_field_of_triples_are_refused_with_the_option_that_reads_them(
+    tmp_path: Path, row: dict, message: str
+) -> None:
+    gold, found = tmp_path / "gold.jsonl", tmp_path / "found.jsonl"
+    save_sentences(gold, [sentence("Ann wrote Emma", EMMA, id_="0")])
+    found.write_text(json.dumps(row) + "\n")
+    with pytest.raises(UserError, match=f"{message}.*--predicted-column answer="):
+        load_pair(gold, found)
+    right, guess = load_pair(gold, found, predicted_columns={"answer": "triples"})
+    assert [item.triples for item in guess] == [item.triples for item in right]
+
+
 def test_predictions_may_have_another_format_than_the_corpus(tmp_path: Path) -> None:
     gold, found = tmp_path / "gold.json", tmp_path / "found.jsonl"
     gold.write_text(json.dumps([{"text": "Ann wrote Emma", "triple_list": [EMMA]}]))

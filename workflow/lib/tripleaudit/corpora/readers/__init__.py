@@ -113,9 +113,13 @@ def _advice(row: dict[str, Any], line: str) -> str:
     is_flat = not any(isinstance(value, list | dict) for value in row.values())
     if is_flat and len(lacking) == 1 and lacking[0] != "triples":
         role = lacking[0]
+        strings = [value for value in row.values() if isinstance(value, str)]
+        answers = ""
+        if any("```" in string or string.lstrip()[:1] in ("[", "{") for string in strings):
+            answers = "; if one holds the answers of a language model, with --predicted-column answer=COLUMN"
         return (
             f": it has no column {role!r}; {shown_columns}; if one of them is the {role}, name it with --column "
-            f"{role}=COLUMN (in a study under 'columns')"
+            f"{role}=COLUMN (in a study under 'columns'){answers}"
         )
     if is_flat and "triples" in lacking:
         lacking[lacking.index("triples") :] = PARTS  # one triple a row

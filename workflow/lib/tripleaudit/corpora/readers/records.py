@@ -491,7 +491,8 @@ class Mapped:
         """Return the items of a row's list of triples, none for null.
 
         Raises:
-            UserError: gold triples are no list. (Predictions that are none are one wrong item.)
+            UserError: gold triples are no list (predictions that are none are one wrong item), or
+                predictions have a code fence and must be read as answers.
         """
         triples = self.need(row, "triples", here.where, layout)
         is_nan = triples != triples  # as a data frame writes a missing value
@@ -508,6 +509,12 @@ class Mapped:
             is_one_triple = self.predicts and self._is_single_triple(triples)
             return [triples] if is_one_triple else triples
         if self.predicts and isinstance(triples, str):
+            if "```" in triples:
+                column = next(name for name, value in row.items() if value == triples)
+                raise UserError(
+                    f"{here.where}: {column!r} is an answer of a language model with a code fence, not a "
+                    f"list of triples; have it read as answers, with --predicted-column answer={column}"
+                )
             return split_triples(triples)
         if self.predicts:
             return [triples]  # one item that is no triple
