@@ -281,6 +281,18 @@ def test_damaged_and_missing_frames_are_named(tmp_path):
         _ = ta.load(tmp_path).contrasts
 
 
+def test_corpora_and_test_sets_are_families_of_their_own(tmp_path):
+    results = Results(tmp_path)
+    for corpus in ("webnlg", "nyt"):
+        for testing, zero in (("nz", 0), ("wz", 50)):
+            for name, quality in (("casrel", 0.7), ("prgc", 0.6)):
+                results.run(name, quality=quality, corpus=corpus, testing=testing, zero=zero)
+    frame = contrasts(results.inputs().frames, "exact-string", names=[SYSTEMS])
+    test_sets = zip(frame["corpus"], frame["testing_first"], strict=True)
+    assert sorted(test_sets) == [("nyt", "nz"), ("nyt", "wz"), ("webnlg", "nz"), ("webnlg", "wz")]
+    assert frame["p_holm"].tolist() == frame["p"].tolist()  # one pair on each test set
+
+
 @pytest.mark.parametrize("runs", [0, 1])
 def test_columns_of_numbers_are_numbers_where_all_values_are_missing(tmp_path, runs):
     results = Results(tmp_path)
