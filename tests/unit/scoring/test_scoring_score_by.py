@@ -51,6 +51,12 @@ def test_entities_and_relations_are_scored_alone() -> None:
     assert result.f1 == 0 and {"Entities", "Relations"} <= set(str(result).split())
 
 
+def test_relations_are_compared_as_the_matching_rule_does() -> None:
+    sides = [[("a", "works_for", "b")]], [[("c", "Works For", "d")]]
+    result = ta.score(*sides, by=["relations"], matching="normalised", bootstrap=0)
+    assert result.elements["relations"].f1 == 1
+
+
 DOCUMENT = {
     "title": "d",
     "sents": [["Ada", "leads", "Delta", "."], ["Lund", "owns", "Delta", "Inc", "in", "Oslo", "."]],
@@ -83,6 +89,34 @@ def test_any_name_of_an_entity_counts_in_documents(tmp_path, predicted, counts) 
     predictions.write_text(json.dumps({"text": text, "triples": predicted}))
     scores = ta.score(gold, predictions, by=["mentions"], bootstrap=0).elements["mentions"]
     assert (scores.correct, scores.predicted, scores.gold) == counts
+
+
+def test_a_name_of_several_entities_stands_for_the_correct_one(tmp_path) -> None:
+    sentence = {
+        "text": "Oslo is in Oslo county .",
+        "triples": [{"subject": "Oslo", "relation": "in", "object": "county"}],
+    }
+    document = {
+        "title": "d",
+        "sents": [sentence["text"].split()],
+        "vertexSet": [
+            [
+                {"name": "Oslo county", "sent_id": 0, "pos": [3, 5]},
+                {"name": "Oslo", "sent_id": 0, "pos": [3, 4]},
+            ],
+            [
+                {"name": "is", "sent_id": 0, "pos": [1, 2]},
+                {"name": "Oslo", "sent_id": 0, "pos": [0, 1]},
+            ],
+            [{"name": "county", "sent_id": 0, "pos": [4, 5]}],
+        ],
+        "labels": [{"h": 1, "t": 2, "r": "in"}],
+    }
+    gold, predictions = tmp_path / "dev.json", tmp_path / "predicted.jsonl"
+    gold.write_text(json.dumps([document]))
+    predictions.write_text(json.dumps(sentence))
+    scores = ta.score(gold, predictions, by=["mentions"], bootstrap=0).elements["mentions"]
+    assert (scores.correct, scores.predicted, scores.gold) == (1, 1, 1)
 
 
 def test_mentions_need_gold_that_says_which_names_are_of_one_entity() -> None:

@@ -2,6 +2,9 @@
 p-values, marks, doubling.
 """
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,8 +14,17 @@ from support.scored import Results, pretend, sentences_of
 from support.workflow import ROOT
 from tripleaudit.core.errors import UserError
 from tripleaudit.scoring.counts import load_counts
+from tripleaudit.scoring.scores import KEYS, Score, keys_of, write_scores
 from tripleaudit.tables.building import build_table
-from tripleaudit.tables.contrasts import AT_LEAST, OPEN, SHOWN, SYSTEMS, contrast_names, contrasts
+from tripleaudit.tables.contrasts import (
+    AT_LEAST,
+    FEW,
+    OPEN,
+    SHOWN,
+    SYSTEMS,
+    contrast_names,
+    contrasts,
+)
 from tripleaudit.tables.frames import write_frames
 
 
@@ -260,7 +272,8 @@ def test_frames_are_parquet_and_csv(results, study):
     for name in ("scores", "counts", "cells", "contrasts"):
         frame = pd.read_parquet(results.folder / f"{name}.parquet")
         assert len(frame) and frame.equals(getattr(study, name))
-    assert len(pd.read_csv(results.folder / "contrasts.csv")) == len(study.contrasts)
+    for name in ("cells", "contrasts"):
+        assert len(pd.read_csv(results.folder / f"{name}.csv")) == len(getattr(study, name))
     cells = study.cells.set_index(
         ["extractor", "noise", "testing", "stratum", "matching", "metric"]
     )
@@ -291,6 +304,38 @@ def test_corpora_and_test_sets_are_families_of_their_own(tmp_path):
     test_sets = zip(frame["corpus"], frame["testing_first"], strict=True)
     assert sorted(test_sets) == [("nyt", "nz"), ("nyt", "wz"), ("webnlg", "nz"), ("webnlg", "wz")]
     assert frame["p_holm"].tolist() == frame["p"].tolist()  # one pair on each test set
+
+
+def test_systems_behind_a_classifier_are_in_no_pair(tmp_path):
+    results = Results(tmp_path)
+    for name in ("casrel", "prgc", "zcc-binary+casrel"):
+        results.run(name, quality=0.6, testing="wz", zero=20)
+    frame = contrasts(results.inputs().frames, "exact-string", names=[SYSTEMS])
+    assert frame[["extractor_first", "extractor_second"]].values.tolist() == [["casrel", "prgc"]]
+
+
+@pytest.mark.parametrize(("sentences", "outcome"), [(29, FEW), (30, SHOWN)])
+def test_a_conclusion_needs_thirty_sentences(tmp_path, sentences, outcome):
+    results = Results(tmp_path)
+    for name, quality in (("casrel", 1), ("prgc", 0.1)):
+        results.run(name, quality=quality, sentences=sentences)
+    (row,) = contrasts(results.inputs().frames, "exact-string", names=[SYSTEMS]).to_dict("records")
+    assert (row["cases"], row["outcome"]) == (sentences, outcome)
+
+
+def test_the_unit_of_a_variant_is_its_original_sentence(tmp_path):
+    results = Results(tmp_path)
+    originals = sentences_of(12)
+    variants = [
+        replace(sentence, id=f"{sentence.id}.{name}")
+        for sentence in originals
+        for name in ("su", "uu")
+    ]
+    of = ("webnlg", "augmented", "nz", "nz", "casrel", "none", 1)
+    results.score(of, variants, variants)
+    counts = frames_of(results).counts
+    assert set(counts["unit"]) == {sentence.id for sentence in originals}
+    assert set(counts["id"]) == {variant.id for variant in variants}
 
 
 @pytest.mark.parametrize("runs", [0, 1])
@@ -356,7 +401,8 @@ def test_a_contrast_of_a_rising_training_is_a_lower_bound_after_twice_the_epochs
         (row,) = frame[frame["contrast"] == name].to_dict("records")
         return row
 
-    assert outcome(())["outcome"] == OPEN
+    alone = outcome(())
+    assert (alone["outcome"], alone["mark_first"], alone["mark_second"]) == (OPEN, "", "†")
     twice = {}
     for noised in (0.95, 0.4):
         folder = tmp_path / f"doubled-{noised}"
@@ -413,6 +459,43 @@ def test_stored_trainings_of_equal_names_are_compared_once_for_each_test_set(tmp
     noising = frame[frame["contrast"].str.startswith("with Entity Noising")]
     assert {"webnlg", "nyt"} == set(noising["corpus"])
     assert not noising.duplicated(["contrast", "corpus"]).any()
+
+
+@pytest.mark.parametrize("name", ["scores", "counts", "cells", "contrasts"])
+def test_the_page_on_python_lists_the_columns_of_every_frame_and_their_types(study, name):
+    page = (ROOT / "docs/reference/python.md").read_text()
+    (row,) = [line for line in page.splitlines() if line.startswith(f"| `{name}` |")]
+    keys = {"corpus", "protocol", "training", "testing", "extractor", "noise"}
+    if name == "contrasts":
+        sides = {f"{key}_{side}" for key in SIDE_KEYS for side in ("first", "second")}
+        keys = sides | {"corpus"}
+    frame = getattr(study, name)
+    listed = set(re.findall(r"`(\w+)`", row.split("|")[3]))
+    assert set(frame.columns) == keys | listed
+    integers = {"correct", "predicted", "gold", "seeds", "cases"}
+    floats = {"value", "mean", "sd", "low", "high", "first", "second", "p", "p_holm"}
+    for column, dtype in frame.dtypes.items():
+        if column in integers:
+            assert pd.api.types.is_integer_dtype(dtype), column
+        elif column in floats or column.startswith(("difference", "low_", "high_")):
+            assert pd.api.types.is_float_dtype(dtype), column
+        elif column == "paired":
+            assert pd.api.types.is_bool_dtype(dtype)
+        else:
+            assert pd.api.types.is_string_dtype(dtype) or dtype == "category", column
+
+
+def test_scores_and_cells_have_the_same_keys_also_of_what_is_not_trained(tmp_path):
+    results = Results(tmp_path)
+    keys = dict(zip(KEYS, ("study", "c", "needles", "", "", "model", "", ""), strict=True))
+    write_scores(tmp_path / "needles.csv", [Score(keys_of(keys), "all", "any", "minea", 0.5)])
+    results.scores.append(tmp_path / "needles.csv")
+    study = frames_of(results)
+    shared = [column for column in study.cells.columns if column in study.scores.columns]
+    merged = study.scores.merge(
+        study.cells, on=[name for name in shared if name not in ("low", "high")]
+    )
+    assert merged[["noise", "value", "mean"]].values.tolist() == [["none", 0.5, 0.5]]
 
 
 def test_the_page_on_python_lists_all_contrasts() -> None:
