@@ -16,8 +16,6 @@ from tripleaudit.core.version import __version__
 KEYS: Final = ("study", "corpus", "protocol", "training", "testing", "extractor", "noise", "seed")
 RUN_KEYS: Final = tuple(key for key in KEYS if key not in ("study", "seed"))
 """Keys of a run: what was scored, without the seed."""
-MISSING_KEYS: Final = {"noise": "none"}
-"""Values of keys that a run does not have; other keys are empty then."""
 COLUMNS: Final = (*KEYS, "stratum", "matching", "metric", "value", "low", "high")
 CLASSIFICATION: Final = "classification"
 """The ``matching`` of rows about a zero-cardinality classifier, whose units are sentences."""
@@ -64,7 +62,7 @@ def run_keys(keys: Mapping[str, Any] | None = None, **changed: str) -> Run:
     """
     values = {**(keys or {}), **changed}
     run = {name: str(values.get(name) or "") for name in RUN_KEYS}
-    return {name: value or MISSING_KEYS.get(name, "") for name, value in run.items()}
+    return {**run, "noise": run["noise"] or "none"}
 
 
 def run_id(keys: Mapping[str, Any]) -> tuple[str, ...]:
@@ -109,7 +107,7 @@ def write_scores(path: str | Path, scores: Iterable[Score]) -> None:
 
 
 def read_scores(paths: str | Path | Sequence[str | Path]) -> list[Score]:
-    """Read one scores file or several; what is not trained has the noise ``none``.
+    """Read one scores file or several.
 
     Raises:
         UserError: a file is missing, lacks a column, or holds something that is not a number (file
@@ -136,7 +134,7 @@ def read_scores(paths: str | Path | Sequence[str | Path]) -> list[Score]:
                     raise UserError(
                         f"{path} line {number}: expected finite numbers in value, low and high"
                     ) from error
-                keys = tuple(row[name] or MISSING_KEYS.get(name, "") for name in KEYS)
+                keys = tuple(row[name] for name in KEYS)
                 scores.append(
                     Score(keys, row["stratum"], row["matching"], row["metric"], value, low, high)
                 )

@@ -75,7 +75,7 @@ class ResultFrames:
             raise UserError(
                 f"scores of several studies ({', '.join(studies)}) cannot share a table"
             )
-        keys = rows[list(CELL_KEYS)].assign(noise=rows["noise"].replace("", "none"))
+        keys = rows[list(CELL_KEYS)]
         numbers = keys.groupby(list(CELL_KEYS), sort=False).ngroup()
         order = np.argsort(numbers.to_numpy(), kind="stable")
         self.scores = rows.iloc[order].reset_index(drop=True)
@@ -333,7 +333,7 @@ def cell_id(keys: Keys) -> tuple[str, ...]:
 
 
 def score_frame(scores: Iterable[Score] = ()) -> pd.DataFrame:
-    """Return the rows of a scores file as a frame."""
+    """Return the rows of a scores file as a frame; what is not trained has the noise ``none``."""
     import pandas as pd
 
     rows = [
@@ -341,6 +341,7 @@ def score_frame(scores: Iterable[Score] = ()) -> pd.DataFrame:
         for row in scores
     ]
     frame = pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
+    frame["noise"] = frame["noise"].replace("", "none")
     return frame.astype({"value": float, "low": float, "high": float})
 
 
