@@ -9,6 +9,7 @@ import tripleaudit as ta
 from support.published import webnlg
 from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.scoring.overlap import overlap_classes
 
@@ -89,6 +90,16 @@ def test_any_name_of_an_entity_counts_in_documents(tmp_path, predicted, counts) 
     predictions.write_text(json.dumps({"text": text, "triples": predicted}))
     scores = ta.score(gold, predictions, by=["mentions"], bootstrap=0).elements["mentions"]
     assert (scores.correct, scores.predicted, scores.gold) == counts
+
+
+def test_files_of_the_project_keep_the_names_of_entities(tmp_path) -> None:
+    gold, own, predictions = (tmp_path / name for name in ("dev.json", "own.jsonl", "p.jsonl"))
+    gold.write_text(json.dumps([DOCUMENT]))
+    save_sentences(own, read_corpus(gold).sentences)
+    text = " ".join(token for sentence in DOCUMENT["sents"] for token in sentence)
+    predictions.write_text(json.dumps({"text": text, "triples": [("Lund", "leads", "Delta Inc")]}))
+    found = [ta.score(path, predictions, by=["mentions"], bootstrap=0) for path in (gold, own)]
+    assert found[0].elements == found[1].elements and found[0].elements["mentions"].correct == 1
 
 
 def test_a_name_of_several_entities_stands_for_the_correct_one(tmp_path) -> None:

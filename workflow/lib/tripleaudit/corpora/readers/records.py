@@ -980,7 +980,18 @@ def read_own(path: str | Path, side: str = "truth") -> Iterator[RawSentence | Le
     )
     chosen = side_of(side, {}, path)
     mapped = Mapped(OWN_PREDICTIONS if chosen.predicts else OWN, predicts=chosen.predicts)
-    return mapped.sentences(chosen.rows(blocks or read_objects(path)))
+    rows = chosen.rows(blocks or read_objects(path))
+    return mapped.sentences((where, _with_entity_names(row)) for where, row in rows)
+
+
+def _with_entity_names(row: Any) -> Any:
+    """Return a row with the names of its entities, ``names``, if it lists any."""
+    names = row.get("names") if isinstance(row, dict) else None
+    if not isinstance(names, list) or not all(isinstance(entity, list) for entity in names):
+        return row
+    names_of_entities = [[str(name) for name in entity] for entity in names]
+    left_out, listed = (row.left_out, row.listed) if isinstance(row, Row) else ((), None)
+    return Row(row, left_out, listed, names_of_entities)
 
 
 def _is_readable(row: dict[str, Any], side: str) -> bool:
