@@ -55,6 +55,17 @@ def alive(pid: int) -> bool:
         return False
 
 
+def children(pid: int, argument: str | Path) -> set[int]:
+    """Return the processes that a process has started with an argument."""
+    lists = Path(f"/proc/{pid}/task").glob("*/children")
+    started = {int(child) for path in lists for child in path.read_text().split()}
+    return {
+        child
+        for child in started
+        if str(argument) in Path(f"/proc/{child}/cmdline").read_text().split("\0")
+    }
+
+
 def wait_for(condition: Callable[[], bool], seconds: float = 30.0) -> bool:
     """Wait until the condition holds; whether it did in time."""
     end = time.monotonic() + seconds

@@ -1,5 +1,6 @@
 """Starting, saving, loading and finding extractors, and what each refuses."""
 
+import contextlib
 import json
 import logging
 import shutil
@@ -267,13 +268,15 @@ def test_what_an_extractor_is_that_says_nothing_of_itself():
     assert (config.relations, config.bf16, config.entity_types) == (None, True, None)
     names = "kind", "static", "takes_schema", "words", "pooler"
     assert [getattr(Extractor, name) for name in names] == ["extractor", False, False, False, False]
-    # as every encoder's; transformers looks here, where an extractor is made from a configuration
-    assert (
-        Extractor.supports_gradient_checkpointing
-        and Extractor._supports_sdpa
-        and Extractor._supports_flash_attn
-    )
+    assert Extractor.supports_gradient_checkpointing
     assert Extractor.instance_count(ExtractorConfig(), np.zeros((3, 5))) == 1
+
+
+def test_an_extractor_has_the_attention_implementations_of_its_encoder(tiny_encoder):
+    model = build_extractor(CasRel, tiny_encoder)
+    model.set_attn_implementation("sdpa")  # raises ValueError where it is not supported
+    with contextlib.suppress(ImportError):  # the package flash_attn is not installed
+        model.set_attn_implementation("flash_attention_2")
 
 
 def test_settings_take_whole_numbers_for_others_and_none_that_training_fills(tiny_encoder):
@@ -288,18 +291,21 @@ def test_settings_take_whole_numbers_for_others_and_none_that_training_fills(tin
             TDEER.settings.checked({name: 1}, TDEER.name)
 
 
-def test_an_entity_without_characters_is_no_entity(tiny_encoder):
+def test_an_entity_without_characters_is_no_entity(tiny_encoder, monkeypatch):
     """A span of nothing but a marker, on either side."""
     model = build_extractor(OneRel, tiny_encoder)
     text = "tim leads apple"
-    (alignment,) = model.aligner.align([text])
-    rows = [(2, 2, 0, 5, 6, 0.9), (1, 2, 0, 6, 6, 0.9), (1, 2, 0, 5, 6, 0.8), (1, 1, 0, 5, 6, 0.7)]
-    (found,) = model._triples(text, alignment, rows)
-    assert (found.subject.text, found.object.text, found.score) == (
-        "tim",
-        "apple",
-        0.8,
-    )  # the best of equal ones
+    rows = [(2, 2, 0, 5, 6), (1, 2, 0, 6, 6), (1, 2, 0, 5, 6), (1, 1, 0, 5, 6)]
+    scores = torch.tensor([0.875, 0.875, 0.75, 0.5])
+
+    def predict_rows(**batch):
+        return torch.tensor([(0, *row[:2], *row[2:]) for row in rows]), scores
+
+    monkeypatch.setattr(model, "predict_rows", predict_rows)
+    (sentence,) = model.extract([text])
+    (triple,) = sentence.triples
+    assert (triple.subject.text, triple.object.text) == ("tim", "apple")
+    assert triple.score == 0.75  # the best of equal ones
 
 
 def test_a_broken_checkpoint_is_reported_in_the_words_of_what_read_it(saved):

@@ -1,12 +1,13 @@
 """A model behind llama.cpp's own server, which a job starts and which ends with it."""
 
+import os
 import shutil
 import subprocess
 import sys
 
 import pytest
 
-from support.processes import alive, program, wait_for
+from support.processes import alive, children, program, wait_for
 from tripleaudit.core.errors import UserError
 from tripleaudit.llm.client import Client, Endpoint, Request
 from tripleaudit.llm.llama import LocalServer
@@ -38,15 +39,16 @@ def test_an_answer_depends_on_its_request_alone(smollm2, tmp_path):
     for threads, order in ((1, asked), (2, asked[::-1])):
         server = LocalServer(smollm2, tmp_path / "logs" / "server.log", threads=threads)
         with Client(local(), tmp_path / f"cache{threads}", server=server) as client:
-            assert server._process is None  # it starts when it is needed
+            assert not children(os.getpid(), smollm2)  # it starts when it is needed
             answers = dict(zip(map(id, order), client.complete_all(order), strict=True))
             reported = {"role": "assistant", "content": answers[id(asked[0])].text}
             messages = [*asked[0].messages, reported, {"role": "user", "content": "Who else?"}]
             answers["more"] = client.complete_all([Request(messages)])[
                 0
             ]  # in one order right after its start
-            process = server._process
-        assert process.poll() == 0 and "listening" in (tmp_path / "logs" / "server.log").read_text()
+            (process,) = children(os.getpid(), smollm2)
+        assert not alive(process)
+        assert "listening" in (tmp_path / "logs" / "server.log").read_text()
         found.append([answers[id(one)] for one in asked] + [answers["more"]])
     assert [answer.text for answer in found[0]] == [answer.text for answer in found[1]]
     assert all(answer.text and 0 < answer.usage.completion_tokens <= 8 for answer in found[0])
@@ -59,13 +61,13 @@ def test_an_answer_depends_on_its_request_alone(smollm2, tmp_path):
 def test_it_does_not_outlive_a_killed_job(smollm2):
     script = (
         "import sys, time; from tripleaudit.llm.llama import LocalServer; server = LocalServer(sys.argv[1]); "
-        "server.start(); print(server._process.pid, flush=True); time.sleep(600)"
+        "server.start(); print('started', flush=True); time.sleep(600)"
     )
     job = subprocess.Popen(
         [sys.executable, "-c", script, str(smollm2)], stdout=subprocess.PIPE, text=True
     )
-    server = int(job.stdout.readline())
-    assert alive(server)
+    assert job.stdout.readline() == "started\n"
+    (server,) = children(job.pid, smollm2)
     job.kill()
     job.communicate()
     assert wait_for(lambda: not alive(server))

@@ -425,19 +425,29 @@ def test_a_full_disk_is_one_sentence_before_anything_is_paid(tmp_path, monkeypat
         assert len(client.complete_all(requests(9))) == 9 and client.embed(["a"]).shape == (1, 8)
 
 
-def test_a_disk_that_fills_costs_at_most_the_requests_in_flight(tmp_path):
+def test_a_disk_that_fills_costs_at_most_the_requests_in_flight(tmp_path, monkeypatch):
     """The database cannot grow any more, wherever that happens; what was stored is not sent
     again.
     """
     asked = [Request([{"role": "user", "content": f"number {number}"}]) for number in range(60)]
+    connect = sqlite3.connect
+
+    def connect_to_small_database(*arguments, **options):
+        database = connect(*arguments, **options)
+        pages = database.execute("PRAGMA page_count").fetchone()[0]
+        database.execute(f"PRAGMA max_page_count = {pages + 20}")
+        return database
+
     with FakeEndpoint("x" * 3000) as fake:
         own = endpoint(fake, prices=Prices(1, 2))
         with Client(own, tmp_path, budget=1.0) as client:
             client.complete_all(asked[:1])
-            with sqlite3.connect(client.store.path) as database:
-                pages = database.execute("PRAGMA page_count").fetchone()[0]
-            client.store._opened().execute(f"PRAGMA max_page_count = {pages + 20}")
-            with pytest.raises(UserError, match="the disk is full") as caught:
+        with monkeypatch.context() as patch:
+            patch.setattr(sqlite3, "connect", connect_to_small_database)
+            with (
+                Client(own, tmp_path, budget=1.0) as client,
+                pytest.raises(UserError, match="the disk is full") as caught,
+            ):
                 client.complete_all(asked)
             assert "\n" not in str(caught.value) and fake.count < 60
         with Client(own, tmp_path, budget=1.0) as client:

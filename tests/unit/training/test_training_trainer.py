@@ -454,77 +454,120 @@ def test_what_counts_as_progress(min_delta, scores, stale, best_step):
     ) and not progress.stopped
 
 
-def between_steps(**given) -> tuple[SimpleNamespace, list[str]]:
-    """What a trainer is between two steps, with a list of what it then does."""
-    done = []
-    run = SimpleNamespace(
-        step=3, steps=30, steps_per_epoch=10, log_every=5, logged=3, saved=1000.0, save_due=False,
-        lines=SimpleNamespace(reach=lambda step: None), progress=SimpleNamespace(stopped=False), validate=len,
-        evaluate=lambda: done.append("evaluate"), _save=lambda: done.append("save"),
-        _log_loss=lambda: done.append("log"), settings=TrainingSettings(save_minutes=0),
-    )  # fmt: skip
-    vars(run).update(given)
-    return run, done
+class Clock:
+    """A clock that moves when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def course(home, tmp_path, monkeypatch):
+    """Train on 21 sentences one by one, and return the run and what it did after which step.
+
+    A step takes 60 seconds of a clock that only steps and validations move.
+    """
+    clock = Clock()
+    forward = CasRel.forward
+    losses = []
+
+    def timed_forward(self, *arguments, **inputs):
+        clock.now += 60
+        result = forward(self, *arguments, **inputs)
+        losses.append(result.loss.item())
+        return result
+
+    def train(validate="constant", copies=3, **changes):
+        events = []
+        model = build_extractor(CasRel, home / "encoder")
+        settings = {"batch_size": 1, "epochs": 1, "save_minutes": 0, "head_learning_rate": 1e-3}
+        settings = TrainingSettings(**{**settings, **changes})
+
+        def validate_in_3_seconds(model):
+            clock.now += 3
+            return validate()
+
+        def report(row):
+            events.append(("loss" if "loss" in row else "validation", row["step"]))
+
+        def save(*arguments):
+            events.append(("checkpoint", arguments[-1]["step"]))
+
+        if validate == "constant":
+            validate = lambda: {"f1": 0.5}  # noqa: E731
+        with monkeypatch.context() as patch:
+            patch.setattr(trainer, "time", clock)
+            patch.setattr(checkpoints, "save", save)
+            patch.setattr(CasRel, "forward", timed_forward)
+            run = train_extractor(
+                model,
+                TrainingSentences(sentences(copies), model),
+                settings,
+                seed=1,
+                folder=tmp_path,
+                validate=validate and validate_in_3_seconds,
+                report=report,
+            )
+        return SimpleNamespace(run=run, events=events, losses=losses)
+
+    return train
+
+
+def steps_with(kind: str, events: list[tuple[str, int]]) -> list[int]:
+    """Return the steps after which something of a kind happened."""
+    return [step for event, step in events if event == kind]
+
+
+def test_losses_validations_and_checkpoints_follow_each_other(course):
+    """Ten lines an epoch and one at its end; a checkpoint at its end follows the validation."""
+    events = course(epochs=2, save_every=7).events
+    even = list(range(2, 21, 2))
+    assert steps_with("loss", events) == [*even, 21, *range(22, 43, 2)]
+    assert steps_with("validation", events) == [21, 42]
+    assert steps_with("checkpoint", events) == [7, 14, 21, 28, 35]  # none after the last step
+    after_14 = [event for event, step in events if step == 14]
+    after_21 = [event for event, step in events if step == 21]
+    assert after_14 == ["loss", "checkpoint"]
+    assert after_21 == ["loss", "validation", "checkpoint"]
 
 
 @pytest.mark.parametrize(
-    ("settings", "step", "now", "ends", "expected"),
-    [
-        ({"save_minutes": 2}, 3, 1119.0, False, []),
-        ({"save_minutes": 2}, 3, 1120.0, False, ["save"]),
-        ({"save_minutes": 2}, 3, 1120.0, True, []),  # comes after the validation
-        ({"save_minutes": 2}, 10, 1120.0, False, ["log"]),
-        ({"save_minutes": 0}, 3, 9999.0, False, []),
-        ({"save_minutes": 0, "save_every": 3}, 3, 1000.0, False, ["save"]),
-        ({"save_minutes": 0, "save_every": 3}, 5, 1000.0, False, ["log"]),
-        ({"save_minutes": 0, "save_every": 3}, 15, 1000.0, False, ["log", "save"]),
-    ],
+    ("minutes", "expected"), [(0, []), (5, [5, 10, 15, 20]), (5.5, [6, 12, 18])]
 )
-def test_a_checkpoint_is_due_by_steps_or_minutes(monkeypatch, settings, step, now, ends, expected):
-    monkeypatch.setattr("tripleaudit.training.trainer.time", SimpleNamespace(monotonic=lambda: now))
-    run, done = between_steps(step=step, settings=TrainingSettings(**settings))
-    ExtractorTrainer._after_step(run, ends)
-    assert done == expected
+def test_a_checkpoint_is_due_after_minutes(course, minutes, expected):
+    assert steps_with("checkpoint", course(save_minutes=minutes).events) == expected
 
 
 @pytest.mark.parametrize(
-    ("settings", "epoch", "given", "expected"),
+    ("settings", "validations", "saved"),
     [
-        ({}, 1, {}, ["evaluate"]),
-        ({"evaluate_from": 2}, 1, {}, []),
-        ({"evaluate_from": 2}, 2, {}, ["evaluate"]),
-        ({"evaluate_every": 2}, 3, {}, []),
-        ({"evaluate_every": 2}, 4, {}, ["evaluate"]),
-        (
-            {"evaluate_every": 2},
-            3,
-            {"step": 30, "logged": 29},
-            ["log", "evaluate"],
-        ),  # the end of the training
-        ({"evaluate_from": 5}, 3, {"step": 30, "logged": 30}, []),
-        ({}, 1, {"validate": None, "save_due": True}, ["save"]),
-        ({}, 1, {"save_due": True, "progress": SimpleNamespace(stopped=True)}, ["evaluate"]),
-        ({}, 3, {"save_due": True, "step": 30, "logged": 30}, ["evaluate"]),
+        ({}, [1, 2, 3], [1, 2]),
+        ({"evaluate_from": 2}, [2, 3], [1, 2]),
+        ({"evaluate_every": 2}, [2, 3], [1, 2]),  # the end of the training is validated
+        ({"validate": None}, [], [1, 2]),
+        ({"patience": 1}, [1, 2], [1]),  # no checkpoint of a run that early stopping has ended
     ],
 )
-def test_what_follows_an_epoch(settings, epoch, given, expected):
-    run, done = between_steps(settings=TrainingSettings(**settings), **given)
-    ExtractorTrainer._after_epoch(run, epoch)
-    assert done == expected
+def test_what_follows_an_epoch_of_one_step(course, settings, validations, saved):
+    changes = {"copies": 1, "batch_size": 7, "epochs": 3, "save_every": 1}
+    events = course(**{**changes, **settings}).events
+    assert steps_with("validation", events) == validations
+    assert steps_with("checkpoint", events) == saved
 
 
-def test_the_log_has_the_mean_loss_since_the_line_before_and_the_rate_of_its_step():
-    rows = []
-    run = SimpleNamespace(
-        update=SimpleNamespace(total=torch.tensor(6.0), norm=None, bf16=False), step=5, logged=2, _log=rows.append,
-        rates=SimpleNamespace(at=lambda step: [step / 10, 0.9]),
-    )  # fmt: skip
-    ExtractorTrainer._log_loss(run)
-    assert rows == [{"loss": 2.0, "learning_rate": 0.4}]
-    assert (run.logged, run.update.total.item()) == (5, 0)
-    run.step, run.update.norm = 7, torch.tensor(3.0)
-    ExtractorTrainer._log_loss(run)
-    assert rows[1] == {"loss": 0.0, "grad_norm": 3.0, "learning_rate": 0.6}
+@pytest.mark.parametrize("clip", ["none", "global"])
+def test_a_line_has_the_mean_loss_since_the_line_before_and_the_rate_of_its_step(course, clip):
+    rates = {"encoder_learning_rate": 1e-3, "head_learning_rate": 1e-3, "schedule": "linear"}
+    trained = course(clip=clip, **rates)
+    rows = [row for row in trained.run.history if "loss" in row]
+    pairs = [trained.losses[at : at + 2] for at in range(0, 21, 2)]
+    assert [row["loss"] for row in rows] == pytest.approx([sum(pair) / len(pair) for pair in pairs])
+    expected = [1e-3 * (1 - (row["step"] - 1) / 21) for row in rows]
+    assert [row["learning_rate"] for row in rows] == pytest.approx(expected)
+    assert all(("grad_norm" in row) == (clip == "global") for row in rows)
 
 
 @pytest.mark.parametrize(
@@ -532,31 +575,14 @@ def test_the_log_has_the_mean_loss_since_the_line_before_and_the_rate_of_its_ste
     [({"f1": 0.5}, 0.5), ({"f1": 0.25, "entity_f1": 0.75}, 0.5), ({"f1": 0.5, "recall": 1}, 0.5)],
 )
 def test_the_best_epoch_is_chosen_by_triples_or_by_the_mean_with_entities(
-    monkeypatch, metrics, chosen_by
+    course, metrics, chosen_by
 ):
-    times = iter((110.0, 113.0))
-    monkeypatch.setattr(trainer, "time", SimpleNamespace(monotonic=lambda: next(times)))
-    rows = []
-    run = SimpleNamespace(
-        progress=Progress(training_seconds=1.0), began=100.0, device=torch.device("cpu"), settings=TrainingSettings(),
-        validate=lambda model: metrics, model=torch.nn.Linear(1, 1), step=4, epoch=2.0, _log=rows.append, rows=None,
-    )  # fmt: skip
-    run._pass = lambda part: ExtractorTrainer._pass(run, part)
-    assert (
-        ExtractorTrainer.evaluate(run) == metrics
-        and rows == [metrics]
-        and {*run.best_weights} == {"weight", "bias"}
-    )
-    assert (run.progress.best_f1, run.progress.best_step, run.progress.best_epoch) == (
-        chosen_by,
-        4,
-        2.0,
-    )
-    assert (run.progress.training_seconds, run.progress.validation_seconds, run.began) == (
-        11.0,
-        3.0,
-        113.0,
-    )
+    run = course(validate=lambda: metrics, copies=1, batch_size=7).run
+    times = {"seconds": 63.0, "epoch": 1.0, "step": 1}
+    assert run.history[-1] == {**metrics, **times}
+    progress = run.progress
+    assert (progress.best_f1, progress.best_step, progress.best_epoch) == (chosen_by, 1, 1.0)
+    assert (progress.training_seconds, progress.validation_seconds) == (60.0, 3.0)
 
 
 @pytest.mark.parametrize(
