@@ -294,6 +294,12 @@ def test_damaged_and_missing_frames_are_named(tmp_path):
         _ = ta.load(tmp_path).contrasts
 
 
+def test_frames_of_another_version_are_refused_with_their_missing_columns(study, tmp_path):
+    study.contrasts.drop(columns=["unit", "seeds"]).to_parquet(tmp_path / "contrasts.parquet")
+    with pytest.raises(UserError, match="made by another version, without the columns unit, seeds"):
+        _ = ta.load(tmp_path).contrasts
+
+
 def test_corpora_and_test_sets_are_families_of_their_own(tmp_path):
     results = Results(tmp_path)
     for corpus in ("webnlg", "nyt"):

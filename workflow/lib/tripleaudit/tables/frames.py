@@ -5,18 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.files import atomic_write
 from tripleaudit.scoring.matching import PRIMARY
+from tripleaudit.scoring.scores import COLUMNS as SCORE_COLUMNS
 from tripleaudit.tables.contrasts import COLUMNS as CONTRAST_COLUMNS
 from tripleaudit.tables.contrasts import contrasts
 from tripleaudit.tables.inputs import load_inputs
-from tripleaudit.tables.result_frames import ResultFrames, count_frame
+from tripleaudit.tables.result_frames import (
+    CELL_KEYS,
+    CELL_NUMBERS,
+    COUNT_FRAME_COLUMNS,
+    ResultFrames,
+    count_frame,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+FRAME_COLUMNS: Final = {
+    "scores": SCORE_COLUMNS,
+    "counts": COUNT_FRAME_COLUMNS,
+    "cells": (*CELL_KEYS, *CELL_NUMBERS),
+    "contrasts": CONTRAST_COLUMNS,
+}
+"""Columns of each frame; docs/reference/python.md describes them."""
 
 
 class StudyFrames:
@@ -59,11 +75,18 @@ class StudyFrames:
         if not path.is_file():
             raise UserError(f"{path}: no such file; run the study first (its target is `frames`)")
         try:
-            return pd.read_parquet(path)
+            frame = pd.read_parquet(path)
         except (OSError, ValueError) as error:
             raise UserError(
                 f"{path}: not a Parquet file; make it again (the study's target is `frames`)"
             ) from error
+        missing = [column for column in FRAME_COLUMNS[name] if column not in frame.columns]
+        if missing:
+            raise UserError(
+                f"{path}: made by another version, without the columns {', '.join(missing)}; make it again (the "
+                "study's target is `frames`)"
+            )
+        return frame
 
 
 def load(folder: str | Path) -> StudyFrames:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 CELL_KEYS: Final = (*RUN_KEYS, "stratum", "matching", "metric")
 """Keys of a cell: what was scored, and how."""
 CELL_NUMBERS: Final = ("mean", "sd", "low", "high", "seeds", "cases", "mark")
+COUNT_FRAME_COLUMNS: Final = (*KEYS, "matching", "id", "unit", "stratum", *COUNT_COLUMNS)
 CASES: Final = ("sentences", "texts", "needles")
 """Metrics that count what the others rest on."""
 SHARES: Final = (*METRICS, "minea", "minea_any", "rate", "coverage")
@@ -361,7 +362,7 @@ def count_frame(files: Sequence[str | Path]) -> pd.DataFrame:
             for key in KEYS:
                 part[key] = run.keys.get(key, "none" if key == "noise" else "")
             parts.append(part)
-    columns = [*KEYS, "matching", "id", "unit", "stratum", *COUNT_COLUMNS]
+    columns = list(COUNT_FRAME_COLUMNS)
     if not parts:
         return pd.DataFrame(columns=columns)
     frame = pd.concat(parts, ignore_index=True)[columns]
