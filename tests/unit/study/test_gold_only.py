@@ -70,6 +70,11 @@ def test_empty_test_sentences_are_tested_unless_the_study_says_otherwise(study, 
     assert "1 of 2 test sentences have no triples and are left out" in capsys.readouterr().out
 
 
+def test_a_gold_set_that_is_too_large_to_read_early_keeps_all_sentences(study) -> None:
+    long_text = WITH | {"text": f"Ann wrote Emma {'again ' * 900_000}"}
+    assert Study.read(study({"test": [long_text, WITHOUT]}, **OPEN)).settings == ["wz"]
+
+
 def test_the_setting_with_zero_triple_sentences_alone_needs_gold_sets_alone(study, capsys) -> None:
     path = study({"test": [WITH, WITHOUT]}, settings=["wz"], **OPEN)
     found = Study.read(path)

@@ -98,16 +98,24 @@ def _size(path: Path) -> int | None:
 def settings_of_data(corpora: dict[str, Corpus]) -> list[str]:
     """Return the cardinality settings of a study that trains nothing.
 
-    ``wz`` is one of them if a test set has sentences without triples.
+    A study of gold sets alone tests each of them once, with all of its sentences: in the setting
+    ``wz``, unless all sets are read here and every sentence has a triple. Other studies test in
+    both settings if a test set that is read here has sentences without triples.
     """
-    for corpus in corpora.values():
-        try:
-            test = local_split(corpus, "test", MAX_BYTES_OF_SETTINGS) or []
-        except UserError:  # which is a problem of the study
-            continue
-        if not all(sentence.triples for sentence in test):
-            return ["nz", "wz"]
-    return ["nz"]
+    test_sets = [_small_test_set(corpus) for corpus in corpora.values()]
+    has_empty = any(not sentence.triples for test_set in test_sets for sentence in test_set or ())
+    if any(corpus.has_training for corpus in corpora.values()):
+        return ["nz", "wz"] if has_empty else ["nz"]
+    is_unread = any(test_set is None for test_set in test_sets)
+    return ["wz"] if has_empty or is_unread else ["nz"]
+
+
+def _small_test_set(corpus: Corpus) -> list[Sentence] | None:
+    """Return the test set of a corpus; None if it is missing, unreadable or large."""
+    try:
+        return local_split(corpus, "test", MAX_BYTES_OF_SETTINGS)
+    except UserError:  # the study reports it
+        return None
 
 
 def local_set(corpus: Corpus, split: str, setting: str) -> list[Sentence] | None:

@@ -229,16 +229,11 @@ def _protocol_names(typed: StudyConfig, given: Mapping[str, Any]) -> list[str]:
 
 
 def _settings(typed: StudyConfig) -> list[str]:
-    """Return the cardinality settings; a study that trains nothing takes those of its data.
-
-    A study of gold sets alone tests each of them once, with all of its sentences.
-    """
+    """Return the cardinality settings; a study that trains nothing takes those of its data."""
     trains = bool(trained_extractors(typed) or trained_classifiers(typed))
     settings: list[str] = list(typed.settings)
     if "settings" not in typed.model_fields_set and not trains:
         settings = settings_of_data(typed.corpora)
-        if not any(corpus.has_training for corpus in typed.corpora.values()):
-            settings = settings[-1:]
     return [setting for setting in ("nz", "wz") if setting in settings]
 
 
