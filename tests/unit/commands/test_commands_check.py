@@ -160,6 +160,15 @@ def test_words_that_an_extractor_cannot_divide_are_counted_as_not_writable(
     assert sorted(lost) == ["CasRel", "OneRel", "PFN", "PtrNet"]  # CasRel with markers
 
 
+def test_an_encoder_of_another_language_is_noticed(tmp_path: Path, told, tiny_encoder, capsys):
+    rows = [{"text": "小明住在龘靐城", "triples": [["小明", "住在", "龘靐城"]]}]
+    file = write(tmp_path / "a.jsonl", rows)
+    (found,) = told("check", file, "--encoder", tiny_encoder)["files"]
+    assert found["unknown_word_pieces"] > 0.5
+    assert main(["check", file, "--encoder", str(tiny_encoder)]) == 0
+    assert "unknown to this encoder ([UNK])" in capsys.readouterr().out
+
+
 def test_counts_of_extractors_are_a_table_of_the_command(tmp_path: Path, tiny_encoder, capsys):
     rows = [{"text": "tim leads apple .", "triples": [["tim", "C", "apple"]]}]
     file = write(tmp_path / "a.jsonl", rows)

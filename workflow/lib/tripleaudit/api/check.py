@@ -32,7 +32,8 @@ class CheckResult(Result):
     columns = ("split", "check", "count", "text")
     files: list[dict[str, Any]]
     """Of each its ``file``, ``split``, ``format``, numbers, first triples (``shown``),
-    ``findings`` and, with an encoder, ``unrepresentable`` triples by extractor.
+    ``findings`` and, with an encoder, ``unrepresentable`` triples by extractor and the share
+    of ``unknown_word_pieces``.
     """
     leakage: list[dict[str, Any]]
     """What each pair of splits shares, ``from`` and ``into`` next to the parts of
@@ -154,14 +155,20 @@ def splits_of(files: Iterable[str]) -> dict[str, str]:
     return found
 
 
+MANY_UNKNOWN = 0.05  # share of word pieces from which on an encoder does not suit a corpus
+
+
 def _representation(corpus: Corpus, encoder: str | Path | None) -> dict[str, Any]:
     """Return the gold triples that each extractor cannot represent, nothing without an encoder."""
     if encoder is None:
         return {}
-    from tripleaudit.extractors.representable import count_unrepresentable
+    from tripleaudit.extractors.representable import count_unrepresentable, unknown_share
 
     counts = count_unrepresentable(corpus.sentences, Path(encoder))
-    return {"unrepresentable": [count.to_json() for count in counts]}
+    return {
+        "unknown_word_pieces": unknown_share(corpus.sentences, Path(encoder)),
+        "unrepresentable": [count.to_json() for count in counts],
+    }
 
 
 def _unrepresentable(file: Mapping[str, Any]) -> list[str]:
@@ -179,6 +186,12 @@ def _unrepresentable(file: Mapping[str, Any]) -> list[str]:
         rows.append(Row(label, (*cells, Cell(count["share"], digits=3).percent())))
     triples = file["unrepresentable"][0]["triples"]
     title = f"Of {triples} gold triples, what each extractor (layout) cannot represent"
+    unknown = file["unknown_word_pieces"]
+    if unknown >= MANY_UNKNOWN:
+        notes.append(
+            f"{100 * unknown:.0f} % of the word pieces are unknown to this encoder ([UNK]): choose one of the language "
+            "of the texts"
+        )
     return to_text(Table("unrepresentable", title, columns, rows, notes=notes)).splitlines()
 
 

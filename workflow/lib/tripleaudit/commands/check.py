@@ -14,8 +14,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="corpus files, whose names contain train, valid (dev) or test; or a data set of Hugging "
-        "Face (a folder, or hub:OWNER/NAME)",
+        help="corpus files; names with train, valid (dev) or test say which split each is; or a data set of "
+        "Hugging Face (a folder, or hub:OWNER/NAME)",
     )
     add_reading(parser, "the files")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")

@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--gate",
         type=Path,
         metavar="DIR",
-        help="folder of a trained classifier (zcc-…) that first sorts out sentences without triples",
+        help="folder of a trained classifier (zcc-…) ; sentences that it finds to have no triples are skipped",
     )
     parser.add_argument("--json", action="store_true", help="print JSON lines, one sentence each")
     parser.add_argument(

@@ -17,7 +17,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--model",
         metavar="NAME",
-        help="an encoder or language model by its name in config/README.md, or by its source",
+        help="an encoder or language model: minilm, mpnet-base, bert-base-cased, bert-base-uncased, "
+        "smollm2, or its source",
     )
     what.add_argument(
         "--raw",

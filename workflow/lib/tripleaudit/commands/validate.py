@@ -24,7 +24,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="STUDY.yaml",
-        help="study files; later ones override keys of earlier ones",
+        help="study files, or names of included studies (tripleaudit list studies); later ones override "
+        "keys of earlier ones",
     )
     parser.add_argument(
         "--raw-root", metavar="DIR", help="folder with raw files, instead of the study's raw_root"

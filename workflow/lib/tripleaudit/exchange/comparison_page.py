@@ -117,14 +117,15 @@ def _cells(one: Difference, marks: tuple[str, str]) -> tuple[Cell, ...]:
         for side, mark in zip((one.first, one.second), marks, strict=True)
     )
     tested = Cell(one.corrected, digits=4)
+    is_share = one.label == EMPTY  # which has no precision and recall
     return (
         Cell(one.sentences, digits=0),
         first,
         second,
         change("f1"),
         tested,
-        change("precision"),
-        change("recall"),
+        Cell() if is_share else change("precision"),
+        Cell() if is_share else change("recall"),
     )
 
 

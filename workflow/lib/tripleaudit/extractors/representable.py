@@ -48,6 +48,35 @@ class Unrepresentable:
         return asdict(self)
 
 
+def unknown_share(sentences: Sequence[Sentence], encoder: Path) -> float:
+    """Return the share of word pieces of the texts that an encoder does not know (``[UNK]``).
+
+    Args:
+        encoder: local folder of a pre-trained encoder with its tokenizer.
+
+    Raises:
+        UserError: the folder has no encoder.
+    """
+    _, tokenizer = _load(encoder)
+    pieces = tokenizer([sentence.text for sentence in sentences], add_special_tokens=False)
+    ids = [number for one in pieces["input_ids"] for number in one]
+    return ids.count(tokenizer.unk_token_id) / len(ids) if ids else 0.0
+
+
+def _load(encoder: Path) -> tuple[Any, Any]:
+    """Return the configuration and the tokenizer of a folder."""
+    if not (encoder / "config.json").is_file():
+        raise UserError(
+            f"encoder {encoder}: expected a local folder with config.json and a fast tokenizer"
+        )
+    try:
+        encoder_config = AutoConfig.from_pretrained(encoder, local_files_only=True)
+        tokenizer = AutoTokenizer.from_pretrained(encoder, local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise UserError(f"encoder {encoder}: cannot be loaded: {first_line(error)}") from error
+    return encoder_config, tokenizer
+
+
 def count_unrepresentable(
     sentences: Sequence[Sentence], encoder: Path
 ) -> Iterator[Unrepresentable]:
@@ -63,15 +92,7 @@ def count_unrepresentable(
     Raises:
         UserError: the folder has no encoder.
     """
-    if not (encoder / "config.json").is_file():
-        raise UserError(
-            f"encoder {encoder}: expected a local folder with config.json and a fast tokenizer"
-        )
-    try:
-        encoder_config = AutoConfig.from_pretrained(encoder, local_files_only=True)
-        tokenizer = AutoTokenizer.from_pretrained(encoder, local_files_only=True)
-    except (OSError, ValueError) as error:
-        raise UserError(f"encoder {encoder}: cannot be loaded: {first_line(error)}") from error
+    encoder_config, tokenizer = _load(encoder)
     annotated = [sentence for sentence in sentences if sentence.triples]
     relations = sorted({triple.relation for sentence in annotated for triple in sentence.triples})
     words = choose_words(annotated)

@@ -70,7 +70,8 @@ def hints(
     found, gained = _differences(gold, predictions, total, matching)
     if not found and total.correct == 0 and gained < max(1, SHARE * total.gold):
         found.append(
-            "no predicted triple is correct, whatever difference is forgiven: are these the same sentences?"
+            "no predicted triple is correct, even without case, blanks, order, types and positions: are "
+            "these the same sentences?"
         )
     return found
 

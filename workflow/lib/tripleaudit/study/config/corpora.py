@@ -102,8 +102,8 @@ class Corpus(Section):
     noise_probability: Share | None = None
     """Entity Noising probability for this corpus, instead of noising/probability."""
     relations: dict[Text, str] = {}
-    """What its relations mean, by name, for systems that take them; names that training lacks
-    count, too.
+    """What its relations mean, by name, for systems that take them; relations that do not
+    occur in training may be listed, too.
     """
 
     @property

@@ -100,8 +100,8 @@ class StudyConfig(Section):
     insists on a GPU.
     """
     gpu_share: Annotated[int, among(SHARES)] = 1
-    """Jobs that may use one GPU side by side, each with that part of its memory; say gpu=N a GPU
-    to Snakemake.
+    """Jobs that may use one GPU side by side, each with that part of its memory; give Snakemake
+    `--resources gpu=N` for one GPU, N times the number of GPUs for several.
     """
     threads: Processes = 4
     """CPU threads of a training or prediction; more trainings run side by side with fewer."""

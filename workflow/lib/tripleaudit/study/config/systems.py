@@ -75,8 +75,8 @@ class System(AnswerLimit):
     it.
     """
     setting: Literal["closed", "semi-open", "open"] = "closed"
-    """What a language model gets: relations and descriptions (closed; no entity pair), these and
-    types, or nothing.
+    """What a language model gets besides the text: relations with descriptions (closed; no entity
+    pair), relations and entity types (semi-open), or nothing (open).
     """
     prompt: Text | None = None
     """A prompt of workflow/lib/tripleaudit/data/prompts by name, or the path of your own; null
