@@ -49,6 +49,11 @@ FORMS = {
 }
 
 
+def test_one_further_score_may_be_given_without_a_list():
+    expected = ta.score(GOLD, GUESS, by=["overlap"], bootstrap=0)
+    assert ta.score(GOLD, GUESS, by="overlap", bootstrap=0).overlap == expected.overlap != {}
+
+
 def test_every_form_of_input_scores_as_the_command_does(tmp_path, capsys, caplog):
     files = [
         str(written(tmp_path / f"{name}.jsonl", rows))

@@ -182,7 +182,51 @@ def test_triples_with_other_relations_are_counted_for_models_and_files(files, fa
     (row,) = listed.ranked
     assert row.other_relations == NUMBER and row.scores.predicted == 0
     assert f"left out (setting closed): good {NUMBER}" in str(listed)
-    assert f"not listed: {NUMBER} of {NUMBER}" in str(listed) and "not listed" not in str(result)
+    assert f"not listed: {NUMBER} of {NUMBER}" in str(listed)
+    assert "Gold triples" not in str(result)
+
+
+def test_correct_triples_with_unlisted_relations_are_not_counted_as_wrong(files):
+    result = ta.which("gold.jsonl", predictions={"fair": "fair.jsonl"}, relations=["read"])
+    (row,) = result.ranked
+    assert row.scores.correct == 45 and row.other_relations == NUMBER - 45
+    facts = result.to_json()
+    assert (facts["unlisted_gold"], facts["setting"]) == (NUMBER, "closed")
+    assert any("cannot find them" in note for note in facts["notes"])
+    assert all("missed" not in note for note in facts["notes"])
+
+
+def test_the_conclusion_names_equal_and_unranked_models(files, fake):
+    same = {"one": "fair.jsonl", "two": "fair.jsonl"}
+    assert ta.which("gold.jsonl", predictions=same).conclusion == "one and two have the same F1."
+    poor = {**same, "poor": rows(wrong_every=1)}
+    conclusion = ta.which("gold.jsonl", {"cut": fake.url}, poor, cache="cache").conclusion
+    assert conclusion.startswith("one and two have the same F1, the highest of the 3 ranked models")
+    assert conclusion.endswith(
+        "one's lead over every other ranked model with a lower F1 is significant."
+    )
+    alone = ta.which("gold.jsonl", {"cut": fake.url}, {"one": "fair.jsonl"}, cache="cache")
+    assert alone.conclusion == "one is the only model that can be ranked."
+
+
+def test_gold_triples_may_come_from_a_generator(files):
+    gold = (row for row in rows())
+    (row,) = ta.which(gold, predictions={"fair": "fair.jsonl"}).ranked
+    assert row.scores.correct == 45
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--estimate"], "nothing to estimate"),
+        (["--predictions", "=fair.jsonl"], "expected [NAME=]FILE"),
+        (["--relation", "=x"], "expected NAME[=MEANING]"),
+        (["--relation", "a=x", "--relation", "a=y"], "each name once"),
+    ],
+)
+def test_options_without_a_name_or_a_model_are_refused(files, capsys, options, message):
+    assert main(["which", "gold.jsonl", *options]) == 1
+    assert message in capsys.readouterr().err
 
 
 def test_the_command_prints_the_table_and_fails_under_a_limit(files, fake, capsys):
@@ -219,7 +263,10 @@ def test_a_model_that_does_not_answer_is_named_and_costs_the_others_nothing(file
     ]
     assert main([*command, "--cache", "cache"]) == 1
     captured = capsys.readouterr()
-    assert "error: gone: " in captured.err and "mine is the only model with scores" in captured.out
+    assert (
+        "error: gone: " in captured.err
+        and "mine is the only model that can be ranked" in captured.out
+    )
     assert main([*command, "--cache", "cache", "--fail-under", "90"]) == 3
 
 

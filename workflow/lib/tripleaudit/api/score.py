@@ -137,7 +137,7 @@ def score(
     predicted_format: str = "auto",
     missing: Literal["refuse", "empty"] = "refuse",
     relations: Mapping[str, str] | None = None,
-    by: Sequence[str] = (),
+    by: Sequence[str] | str = (),
     bootstrap: int = 1000,
     seed: int = 0,
 ) -> ScoreResult:
@@ -171,6 +171,7 @@ def score(
             apply.
     """
     matching = check_matching(matching)
+    by = [by] if isinstance(by, str) else by
     _check_parts(by, train)
     sides = given(gold, "gold"), given(predictions, "predictions")
     right, guess = load_pair(*sides, format, columns, predicted_columns, predicted_format, missing)
@@ -182,8 +183,8 @@ def score(
     )
     if matching not in applicable(right, guess):
         raise UserError(
-            f"--matching {matching}: compares types of entities, but {untyped(right, guess)}; expected files that say "
-            "them (docs/reference/formats.md has which formats do)"
+            f"--matching {matching}: compares types of entities, but {untyped(right, guess)}; use files that "
+            "contain them (docs/reference/formats.md has which formats do)"
         )
     counts = sentence_counts(right, guess, matching)
     strata = stratify(right, SeenTriples(seen)) if seen is not None else []

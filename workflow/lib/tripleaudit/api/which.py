@@ -1,4 +1,4 @@
-"""Ranking of models, language models and prediction files, by the gold triples they extract."""
+"""Rank language models and prediction files by their F1 on a gold set."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from tripleaudit.systems.queries import Query
 
 log = logging.getLogger(__name__)
-SETTINGS = ("closed", "semi-open", "open")
 COLUMNS = tuple(
     Column(label)
     for label in (
@@ -69,8 +68,8 @@ class Ranked:
         requests: of the model, sent now or answered from the cache; None for predictions.
         cached: those of ``requests`` that were answered from the cache.
         oldest_cached: UTC date and time of the oldest of these answers; empty if not recorded.
-        other_relations: predicted triples whose relation is not one of the listed ones. With the
-            setting ``closed`` those of a language model are left out; all others count as wrong.
+        other_relations: predicted triples whose relation is not listed: of a language model with
+            the setting ``closed`` those that were left out, of all others those that are wrong.
         failed: why a model has no scores.
     """
 
@@ -112,7 +111,7 @@ class WhichResult(Result):
     ranked: list[Ranked]
     """The rows."""
     unlisted_gold: int = 0
-    """Gold triples whose relation is not listed, which models given the list cannot find."""
+    """Gold triples whose relation is not listed; the setting ``closed`` cannot find them."""
     cache: str = ""
     """Folder of the stored answers of language models; empty without one."""
 
@@ -127,20 +126,37 @@ class WhichResult(Result):
         rows = [row for row in self.ranked if row.scores and not row.mostly_unread]
         if not rows:
             return "No model can be ranked."
-        best, *others = rows
-        if not others:
-            return f"{best.name} is the only model with scores."
+        if len(rows) == 1:
+            return f"{rows[0].name} is the only model that can be ranked."
+        best = rows[0]
+        equal = [row for row in rows[1:] if row.behind == 0]
+        lower = [row for row in rows[1:] if row.behind != 0]
+        if equal:
+            *names, last = [row.name for row in (best, *equal)]
+            subject, lead = f"{', '.join(names)} and {last} have the same F1", f"{best.name}'s lead"
+            if lower:
+                subject += ", the highest"
+        else:
+            subject, lead = f"{best.name} has the highest F1", "its lead"
+        is_complete = len(rows) == len(self.ranked)
+        if not is_complete:
+            subject += f" of the {len(rows)} ranked models"
+        if not lower:
+            return f"{subject}."
         names_by_reason: dict[str, list[str]] = {}
-        for row in others:
+        for row in lower:
             if row.outcome != SHOWN:
                 names_by_reason.setdefault(row.reason, []).append(row.name)
         if not names_by_reason:
-            return f"{best.name} has the highest F1, significantly above every other model."
+            others = "every other model" if is_complete else "every other ranked model"
+            if equal:
+                return f"{subject}; {lead} over {others} with a lower F1 is significant."
+            return f"{subject}, significantly above {others}."
         clauses = [
-            f"its lead over {', '.join(names)} is not significant{reason and ': '}{reason}"
+            f"{lead} over {', '.join(names)} is not significant{reason and ': '}{reason}"
             for reason, names in names_by_reason.items()
         ]
-        return f"{best.name} has the highest F1; {'; '.join(clauses)}."
+        return f"{subject}; {'; '.join(clauses)}."
 
     def rows(self) -> list[dict[str, Any]]:
         found = []
@@ -157,12 +173,19 @@ class WhichResult(Result):
             "matching": self.matching,
             "sentences": self.sentences,
             "triples": self.triples,
+            "setting": self.setting,
+            "unlisted_gold": self.unlisted_gold,
             "models": [asdict(row) | {"mostly_unread": row.mostly_unread} for row in self.ranked],
             "cache": self.cache,
+            "notes": self._table_notes(),
             "conclusion": self.conclusion,
         }
 
     def notes(self) -> list[str]:
+        return [*self._table_notes(), self.conclusion]
+
+    def _table_notes(self) -> list[str]:
+        """Return how the table is to be read, without the conclusion."""
         notes = []
         if any(row.mostly_unread for row in self.ranked):
             notes.append(
@@ -171,13 +194,13 @@ class WhichResult(Result):
             )
         if any(row.answers is not None for row in self.ranked):
             notes.append(
-                "Unreadable: answers that were truncated, refused or not in the requested form. Money "
-                "is that of all answers, also of answers from the cache. Seconds: of the run that "
-                "sent all requests (–: several runs did)."
+                "Unreadable: answers that were truncated, refused or not in the requested form. "
+                "Money includes the cost of answers from the cache. Seconds: duration of the run "
+                "that sent all requests (–: several runs sent them)."
             )
         if self.cache:
             notes.append(self._cache_note())
-        return [*notes, *self._relation_notes(), self.conclusion]
+        return [*notes, *self._relation_notes()]
 
     def _relation_notes(self) -> list[str]:
         """Return how triples with other relations than the listed ones were scored."""
@@ -190,16 +213,18 @@ class WhichResult(Result):
                 counts.append(f"{row.name} {row.other_relations}")
         notes = []
         if wrong:
-            notes.append(f"Triples with other relations, counted as wrong: {', '.join(wrong)}")
+            notes.append(
+                f"Wrong triples with relations that are not listed, counted as wrong: {', '.join(wrong)}"
+            )
         if left_out:
             notes.append(
-                f"Triples with other relations, left out (setting closed): {', '.join(left_out)}; "
-                "those of prediction files count as wrong"
+                "Triples with relations that are not listed, left out (setting closed): "
+                f"{', '.join(left_out)}; in prediction files such triples count"
             )
         if self.unlisted_gold:
             notes.append(
                 f"Gold triples with relations that are not listed: {self.unlisted_gold} of "
-                f"{self.triples}; they count as missed"
+                f"{self.triples}; models with the setting closed cannot find them"
             )
         return notes
 
@@ -208,7 +233,7 @@ class WhichResult(Result):
         counts = []
         for row in self.ranked:
             if row.cached:
-                date = f" (the oldest of {row.oldest_cached[:10]})" if row.oldest_cached else ""
+                date = f" (oldest: {row.oldest_cached[:10]})" if row.oldest_cached else ""
                 counts.append(f"{row.name} {row.cached} of {row.requests}{date}")
         if not counts:
             return f"All answers are new; they are stored in {self.cache}."
@@ -270,55 +295,53 @@ def which(
         seed: of the resampling.
 
     Raises:
-        UserError: something cannot be read or does not fit together, or no model answers.
+        UserError: something cannot be read or does not fit together. A model that does not answer raises
+            nothing: its row has the reason in ``failed``.
     """
     from tripleaudit.llm.store import DEFAULT_CACHE
     from tripleaudit.systems.test_set import spread
 
     matching = check_matching(matching)
-    corpus = read_corpus(given(gold, "gold"), format=format, columns=columns)
-    sentences = corpus.sentences
-    warn_of_copies(corpus, str(given(gold, "gold")))
-    chosen = spread(sentences, limit)
-    if not any(sentence.triples for sentence in chosen):
-        raise UserError("gold: the sentences have no triples; give gold triples to compare with")
     endpoints = _endpoints(models, key_env, prices)
     files = dict(predictions or {})
-    if twice := sorted(endpoints.keys() & files.keys()):
-        raise UserError(
-            f"{twice[0]}: names a model and a prediction file; give each a name of its own"
-        )
+    if repeated := sorted(endpoints.keys() & files.keys()):
+        raise UserError(f"{repeated[0]}: names a model and a prediction file; use different names")
     if not endpoints and not files:
         raise UserError("nothing to rank; give at least one model or prediction file")
+    gold = given(gold, "gold")
+    corpus = read_corpus(gold, format=format, columns=columns)
+    warn_of_copies(corpus, str(gold))
+    indices = spread(list(range(len(corpus.sentences))), limit)
+    sentences = [corpus.sentences[index] for index in indices]
+    _check_gold(sentences)
+    listed = _select_relations(sentences, relations)
+    section = _make_section(endpoints, cache, budget)
     answers: dict[str, Sequence[Sentence]] = {}
     rows: dict[str, Ranked] = {}
-    wanted = _relations(chosen, relations)
-    section = _section(endpoints, cache, budget)
     for name in endpoints:
-        rows[name], answers[name] = _query(name, section, setting, chosen, wanted)
-    kept = {id(sentence) for sentence in chosen}
+        rows[name], answers[name] = _query(name, section, setting, sentences, listed)
     for name, source in files.items():
         _, predicted = load_pair(
-            given(gold, "gold"), given(source, name), format, columns, missing=missing, warn=False
+            gold, given(source, name), format, columns, missing=missing, warn=False
         )
-        pairs = zip(sentences, predicted, strict=True)
-        answers[name] = [guess for sentence, guess in pairs if id(sentence) in kept]
-        others = _count_other_relations(answers[name], wanted)
-        rows[name] = Ranked(name, other_relations=others)
-    counts = {
-        name: _counts(chosen, answers[name], matching)
-        for name, row in rows.items()
-        if not row.failed
-    }
-    units = originals_of([sentence.id for sentence in chosen])
-    for name, each in counts.items():
-        rows[name] = replace(rows[name], scores=Scores(**described(each, units, bootstrap, seed)))
+        rows[name] = Ranked(name)
+        answers[name] = [predicted[index] for index in indices]
+    counts: dict[str, np.ndarray] = {}
+    units = originals_of([sentence.id for sentence in sentences])
+    for name, row in rows.items():
+        if row.failed:
+            continue
+        counts[name] = _count_matches(sentences, answers[name], matching)
+        scores = Scores(**described(counts[name], units, bootstrap, seed))
+        wrong = _count_wrong_unlisted(sentences, answers[name], listed, matching)
+        # closed models have no unlisted triples here: these were left out, and counted by _query
+        rows[name] = replace(row, scores=scores, other_relations=row.other_relations or wrong)
     return WhichResult(
         matching=matching,
-        sentences=len(chosen),
-        triples=int(sum(len(sentence.triples) for sentence in chosen)),
+        sentences=len(sentences),
+        triples=sum(len(sentence.triples) for sentence in sentences),
         setting=setting,
-        unlisted_gold=_count_other_relations(chosen, wanted),
+        unlisted_gold=_count_unlisted(sentences, listed),
         ranked=_rank(list(rows.values()), counts, units, bootstrap, seed),
         cache=str(cache or DEFAULT_CACHE) if endpoints else "",
     )
@@ -351,17 +374,27 @@ def estimate_which(
     from tripleaudit.systems.language_model import estimate_requests
     from tripleaudit.systems.test_set import spread
 
-    sentences = read_corpus(given(gold, "gold"), format=format, columns=columns).sentences
-    chosen = spread(sentences, limit)
-    section = _section(_endpoints(models, None, prices), cache)
-    wanted = _relations(chosen, relations)
+    endpoints = _endpoints(models, None, prices)
+    if not endpoints:
+        raise UserError("nothing to estimate; give at least one model")
+    corpus = read_corpus(given(gold, "gold"), format=format, columns=columns)
+    sentences = spread(corpus.sentences, limit)
+    _check_gold(sentences)
+    section = _make_section(endpoints, cache)
+    listed = _select_relations(sentences, relations)
     return {
-        name: estimate_requests(_make_query(name, section, setting, chosen, wanted))
-        for name in section["endpoints"]
+        name: estimate_requests(_make_query(name, section, setting, sentences, listed))
+        for name in endpoints
     }
 
 
-def _section(
+def _check_gold(sentences: Sequence[Sentence]) -> None:
+    """Refuse a gold set without triples."""
+    if not any(sentence.triples for sentence in sentences):
+        raise UserError("gold: the sentences have no triples; give gold triples to compare with")
+
+
+def _make_section(
     endpoints: Mapping[str, Any], cache: str | Path | None, budget: float | None = None
 ) -> dict[str, Any]:
     """Return the section ``generative`` of a study with these endpoints."""
@@ -404,8 +437,8 @@ def _prices_of_models(
         return dict.fromkeys(names, prices)
     if len(prices) != len(names):
         raise UserError(
-            f"prices: {len(prices)} for {len(names)} models; give them once for all models, or once "
-            "for each model in the order of the models"
+            f"prices: {len(prices)} for {len(names)} models; give one pair for all models, or one for "
+            "each model in the same order"
         )
     return dict(zip(names, prices, strict=True))
 
@@ -427,13 +460,13 @@ def _parse_models(models: Sequence[str]) -> dict[str, dict[str, Any]]:
             )
         if label in endpoints:
             raise UserError(
-                f"model {model!r}: {label!r} occurs twice; write LABEL={name}@URL to give each a name of its own"
+                f"model {model!r}: {label!r} occurs twice; write LABEL={name}@URL to use different names"
             )
         endpoints[label] = {"base_url": f"http{url}", "model": name}
     return endpoints
 
 
-def _relations(
+def _select_relations(
     sentences: Sequence[Sentence], relations: Mapping[str, str] | Sequence[str] | None
 ) -> dict[str, str]:
     """Return the relations that models are given, with descriptions; by default the gold ones."""
@@ -470,8 +503,7 @@ def _query(
         requests=facts["cached"] + facts["sent"],
         cached=facts["cached"],
         oldest_cached=facts["oldest_cached"],
-        other_relations=facts["other_relations"]
-        or _count_other_relations(answered.sentences, relations),
+        other_relations=facts["other_relations"],
     )
     return row, answered.sentences
 
@@ -504,14 +536,31 @@ def _make_query(
     return Query(name, settings, texts, relations, (), job)
 
 
-def _count_other_relations(sentences: Sequence[Sentence], relations: Mapping[str, str]) -> int:
+def _count_unlisted(sentences: Sequence[Sentence], relations: Mapping[str, str]) -> int:
     """Return the number of triples whose relation is not listed."""
     return sum(
         triple.relation not in relations for sentence in sentences for triple in sentence.triples
     )
 
 
-def _counts(gold: Sequence[Sentence], predicted: Sequence[Sentence], matching: str) -> np.ndarray:
+def _count_wrong_unlisted(
+    gold: Sequence[Sentence],
+    predicted: Sequence[Sentence],
+    relations: Mapping[str, str],
+    matching: str,
+) -> int:
+    """Return the number of wrong predicted triples whose relation is not listed."""
+    unlisted = []
+    for sentence in predicted:
+        triples = tuple(each for each in sentence.triples if each.relation not in relations)
+        unlisted.append(replace(sentence, triples=triples))
+    correct_number, predicted_number, _ = sentence_counts(gold, unlisted, matching).sum(axis=0)
+    return int(predicted_number - correct_number)
+
+
+def _count_matches(
+    gold: Sequence[Sentence], predicted: Sequence[Sentence], matching: str
+) -> np.ndarray:
     """Return ``[sentences, 3]``: correct, predicted and gold triples."""
     if matching not in applicable(gold, predicted):
         raise UserError(
@@ -528,48 +577,55 @@ def _rank(
     seed: int,
 ) -> list[Ranked]:
     """Return rows by F1 with the difference to the best; models without a rank come last."""
-    f1 = {row.name: row.scores.f1 for row in rows if row.scores}
-    scored = sorted(
-        (row for row in rows if row.scores),
-        key=lambda row: (row.mostly_unread, -f1[row.name], row.name),
-    )
+    scored = [row for row in rows if row.scores]
+    ranked = [row for row in scored if not row.mostly_unread]
+    unread = [row for row in scored if row.mostly_unread]
     failed = [row for row in rows if not row.scores]
-    if not scored or scored[0].mostly_unread:
-        return [*scored, *failed]
-    best, *others = scored
-    compared = [row for row in others if not row.mostly_unread]
-    differences: dict[str, Difference] = {
-        row.name: between(
-            counts[best.name],
-            counts[row.name],
-            units=(units, units),
-            replicates=bootstrap,
-            seed=seed,
-        )
-        for row in compared
-    }
-    p_values = [difference.p or 0.0 for difference in differences.values()]
-    for first, second in combinations(compared, 2):
+    ranked.sort(key=_rank_key)
+    unread.sort(key=_rank_key)
+    if len(ranked) > 1:
+        best, *others = ranked
+        ranked = [best, *_compare_with_best(best, others, counts, units, bootstrap, seed)]
+    return [*ranked, *unread, *failed]
+
+
+def _rank_key(row: Ranked) -> tuple[float, str]:
+    """Return a key that sorts rows by F1, the highest first, and by name."""
+    assert row.scores is not None
+    return -row.scores.f1, row.name
+
+
+def _compare_with_best(
+    best: Ranked,
+    others: Sequence[Ranked],
+    counts: Mapping[str, np.ndarray],
+    units: Sequence[str],
+    bootstrap: int,
+    seed: int,
+) -> list[Ranked]:
+    """Return rows with their difference to the best one, p corrected over all pairs of rows."""
+
+    def test(first: Ranked, second: Ranked, replicates: int) -> Difference:
         sides = counts[first.name], counts[second.name]
-        p_values.append(between(*sides, units=(units, units), replicates=0, seed=seed).p or 0.0)
-    corrected = dict(zip(differences, holm(p_values), strict=False))
-    ranked = [best]
-    for row in others:
-        difference = differences.get(row.name)
-        if difference is None:
-            ranked.append(row)
-            continue
+        return between(*sides, units=(units, units), replicates=replicates, seed=seed)
+
+    differences = [test(best, row, bootstrap) for row in others]
+    other_pairs = [test(first, second, 0) for first, second in combinations(others, 2)]
+    p_values = [difference.p or 0.0 for difference in [*differences, *other_pairs]]
+    corrected = holm(p_values)[: len(others)]
+    rows = []
+    for row, difference, p in zip(others, differences, corrected, strict=True):
         bound = difference.bounds["f1"] if difference.bounds else None
-        row = replace(
+        compared = replace(
             row,
             behind=difference.change("f1"),
             behind_low=bound.low if bound else None,
             behind_high=bound.high if bound else None,
-            p=corrected[row.name],
+            p=p,
         )
-        outcome, reason = _outcome_and_reason(row, difference, bootstrap)
-        ranked.append(replace(row, outcome=outcome, reason=reason))
-    return [*ranked, *failed]
+        outcome, reason = _outcome_and_reason(compared, difference, bootstrap)
+        rows.append(replace(compared, outcome=outcome, reason=reason))
+    return rows
 
 
 def _outcome_and_reason(row: Ranked, difference: Difference, bootstrap: int) -> tuple[str, str]:

@@ -58,8 +58,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--setting",
         choices=("closed", "semi-open", "open"),
         default="closed",
-        help="closed (default): only the listed relations count; semi-open: the relations are given, others count too; "
-        "open: only the text is given",
+        help="closed (default): models get the relations, and their triples with others are left out; "
+        "semi-open: models get the relations, and all triples count; open: models get only the text",
     )
     parser.add_argument(
         "--relation",
@@ -83,12 +83,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--budget",
         type=POSITIVE,
         metavar="MONEY",
-        help="limit of the money spent, in all runs with this --cache; requires --prices",
+        help="most money that all runs with this --cache may spend together; requires --prices",
     )
     parser.add_argument(
         "--estimate",
         action="store_true",
-        help="print the requests, tokens and money that the models would take, and stop",
+        help="print how many requests and tokens would be sent to the models and what they would cost; send nothing",
     )
     add_fail_under(parser, "the best F1")
     add_resampling(parser)
@@ -96,12 +96,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _prices(
-    given: Sequence[Sequence[float]] | None,
+    pairs: Sequence[Sequence[float]] | None,
 ) -> dict[str, float] | list[dict[str, float]] | None:
     """Return ``--prices`` as :func:`tripleaudit.which` takes them."""
-    if not given:
+    if not pairs:
         return None
-    prices = [dict(zip(("input", "output"), pair, strict=True)) for pair in given]
+    prices = [dict(zip(("input", "output"), pair, strict=True)) for pair in pairs]
     return prices[0] if len(prices) == 1 else prices
 
 
@@ -112,13 +112,10 @@ def run(args: argparse.Namespace) -> int:
 
     if args.budget is not None and not args.prices:
         raise UserError("--budget requires --prices (the cost cannot be computed without them)")
-    relations = {
-        name: meaning for name, _, meaning in (item.partition("=") for item in args.relation)
-    }
     options: dict[str, Any] = {
         "prices": _prices(args.prices),
         "setting": args.setting,
-        "relations": relations or None,
+        "relations": _named_relations(args.relation) or None,
         "limit": args.limit,
         "format": args.format,
         "columns": parse_columns(args.column),
@@ -166,6 +163,19 @@ def _print_estimate(estimates: Mapping[str, "Estimate"], args: argparse.Namespac
         print(estimate_text(estimates, bool(args.prices)))
 
 
+def _named_relations(items: list[str]) -> dict[str, str]:
+    """Return name -> meaning of ``NAME[=MEANING]``; without a meaning it is empty."""
+    from tripleaudit.core.errors import UserError
+
+    relations: dict[str, str] = {}
+    for item in items:
+        name, _, meaning = item.partition("=")
+        if not name or name in relations:
+            raise UserError(f"--relation {item}: expected NAME[=MEANING], each name once")
+        relations[name] = meaning
+    return relations
+
+
 def _named_files(items: list[str]) -> dict[str, str]:
     """Return name -> path of ``[NAME=]FILE``; without a name the file's stem is the name."""
     from tripleaudit.core.errors import UserError
@@ -175,6 +185,8 @@ def _named_files(items: list[str]) -> dict[str, str]:
         name, equals, path = item.partition("=")
         if not equals or Path(item).exists():
             name, path = Path(item).stem, item
+        if not name or not path:
+            raise UserError(f"--predictions {item}: expected [NAME=]FILE")
         if name in files:
             raise UserError(
                 f"--predictions {item}: {name!r} occurs twice; write NAME=FILE to give it another name"
