@@ -111,13 +111,10 @@ def test_a_name_of_several_entities_stands_for_the_correct_one(tmp_path) -> None
         "title": "d",
         "sents": [sentence["text"].split()],
         "vertexSet": [
+            [{"name": "Oslo", "sent_id": 0, "pos": [0, 1]}],
             [
-                {"name": "Oslo county", "sent_id": 0, "pos": [3, 5]},
+                {"name": "is", "sent_id": 0, "pos": [1, 2]},  # by this name it is in the triple
                 {"name": "Oslo", "sent_id": 0, "pos": [3, 4]},
-            ],
-            [
-                {"name": "is", "sent_id": 0, "pos": [1, 2]},
-                {"name": "Oslo", "sent_id": 0, "pos": [0, 1]},
             ],
             [{"name": "county", "sent_id": 0, "pos": [4, 5]}],
         ],
