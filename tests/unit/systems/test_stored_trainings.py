@@ -8,8 +8,9 @@ import shutil
 
 import pytest
 
+from trainings.store import store_training
 from tripleaudit.core.errors import UserError
-from tripleaudit.core.files import read_json, read_jsonl
+from tripleaudit.core.files import read_json, read_jsonl, write_json, write_jsonl
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.registered import read_registered
 from tripleaudit.protocols.variants import named_by_position
@@ -88,6 +89,40 @@ def test_shipped_trainings_are_checked_by_their_digests(root, tmp_path):
     (folder / "predictions.jsonl.gz").unlink()
     with pytest.raises(UserError, match="no such file, expected it next to provenance.json"):
         check_stored(folder / "provenance.json")
+
+
+def test_a_stored_training_has_its_triples_and_no_texts(tmp_path):
+    text = "Rome is in Italy, and Rome is old."
+    entity = {
+        "first": {"start": 0, "end": 4, "text": "Rome"},
+        "second": {"start": 22, "end": 26, "text": "Rome"},
+        "old": {"start": 30, "end": 33, "text": "old"},
+    }
+    triples = [
+        {"subject": entity[name], "relation": "age", "object": entity["old"], "score": 0.5}
+        for name in ("first", "second")
+    ]
+    model = tmp_path / "model"
+    model.mkdir()
+    write_json(model / "provenance.json", {"device": "cpu"})
+    write_jsonl(model / "history.jsonl", [{"step": 1, "f1": 0.5}])
+    predictions = tmp_path / "test.jsonl"
+    write_jsonl(predictions, [{"id": "a", "text": text, "triples": triples}])
+    store_training(model, predictions, tmp_path / "stored")
+    check_stored(tmp_path / "stored" / "provenance.json")
+    stored = tmp_path / "stored" / "predictions.jsonl.gz"
+    assert text.encode() not in gzip.decompress(stored.read_bytes())
+    (sentence,) = answer(asked(TEXTS[:1], stored)).sentences
+    places = {(triple.subject.start, triple.object.start) for triple in sentence.triples}
+    assert places == {(0, 30), (22, 30)}
+
+
+def test_predictions_for_one_other_training_set_belong_to_its_training(root):
+    study = Study.read(root / "resources" / "trainings" / "webnlg-ten.yaml")
+    for path, keys in study.facts.stored_trainings:
+        check_stored(study.paths.file(path))
+        assert keys["protocol"] == "rearranged"
+    assert study.facts.stored_trainings
 
 
 @pytest.mark.parametrize(

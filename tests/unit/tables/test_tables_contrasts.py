@@ -465,6 +465,7 @@ def test_stored_trainings_of_equal_names_are_compared_once_for_each_test_set(tmp
     noising = frame[frame["contrast"].str.startswith("with Entity Noising")]
     assert {"webnlg", "nyt"} == set(noising["corpus"])
     assert not noising.duplicated(["contrast", "corpus"]).any()
+    assert set(noising["seeds"]) == {1}
 
 
 @pytest.mark.parametrize("name", ["scores", "counts", "cells", "contrasts"])

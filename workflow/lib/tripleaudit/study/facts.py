@@ -44,16 +44,19 @@ class Facts:
     def stored_trainings(self) -> list[tuple[str, dict[str, Any]]]:
         """``(provenance, keys)`` of the trainings behind stored predictions.
 
-        There is one for each system and corpus, whatever training sets it is scored with.
+        There is one for each system and corpus. Predictions for several training sets belong to
+        the original one; those for another training set alone belong to that one.
         """
-        trainings = []
+        trainsets: dict[tuple[str, str], list[str]] = {}
         for run in self.runs.untrained:
-            if run.trainset != "original-nz":
-                continue
-            provenances = self.systems.training(run.system)
-            if run.corpus in provenances:
-                keys = self.runs.system_keys(run.corpus, run.system)
-                trainings.append((self.paths.file(provenances[run.corpus]), keys))
+            trainsets.setdefault((run.corpus, run.system), []).append(run.trainset)
+        trainings = []
+        for (corpus, system), names in trainsets.items():
+            provenances = self.systems.training(system)
+            if corpus in provenances:
+                trainset = "original-nz" if "original-nz" in names else names[0]
+                keys = self.runs.system_keys(corpus, system, trainset.removesuffix("-nz"))
+                trainings.append((self.paths.file(provenances[corpus]), keys))
         return trainings
 
     @property

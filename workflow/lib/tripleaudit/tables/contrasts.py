@@ -383,8 +383,12 @@ def _numbers(difference: Difference) -> dict[str, float | int | bool | None]:
 
 
 def _is_trained(frames: ResultFrames, *sides: Side) -> bool:
-    """Return whether a side has runs with a seed."""
-    return any(set(frames.counts.get(run_id(side.run), {})) != {""} for side in sides)
+    """Return whether a side has runs with a seed, or stored predictions of a known training."""
+    for side in sides:
+        seeds = set(frames.counts.get(run_id(side.run), {}))
+        if seeds != {""} or frames.facts.trainings_behind(side.run):
+            return True
+    return False
 
 
 def _numbers_doubled(difference: Difference | None) -> dict[str, float | None]:
