@@ -41,10 +41,33 @@ def test_a_limit_that_is_missed_is_named_with_the_change_and_its_interval(files,
     assert (
         line.startswith("error: ")
         and "F1 fell by 25.0 points [" in line
-        and line.endswith("(allowed: a loss of 0)")
+        and line.endswith("(allowed: no loss)")
     )
     assert main(["compare", worse, good, gold, "--fail-below", "0"]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_a_gain_that_is_required_is_missed_without_a_change(files, capsys) -> None:
+    gold, good, _ = files
+    assert main(["compare", good, good, gold, "--fail-below", "2"]) == 3
+    assert capsys.readouterr().err.endswith("F1 did not change (required: +2)\n")
+
+
+def test_no_changed_sentence_is_shown_where_none_is_asked_for(files, capsys) -> None:
+    gold, good, worse = files
+    assert main(["compare", good, worse, gold, "--show", "0"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.rstrip().endswith("10 of 40 sentences changed: 0 for the better, 10 for the worse")
+
+
+def test_predictions_with_their_own_gold_triples_need_the_same_ones(tmp_path) -> None:
+    paths = []
+    for name, gold in (("one", RIGHT), ("two", WRONG)):
+        paths.append(tmp_path / f"{name}.json")
+        row = {"text": "Ann wrote Emma", "predict": [RIGHT], "truth": [gold]}
+        paths[-1].write_text(json.dumps([row]))
+    with pytest.raises(UserError, match="other gold triples than"):
+        ta.compare(*paths)
 
 
 def test_significant_asks_that_the_whole_interval_is_below(tmp_path, files, capsys) -> None:

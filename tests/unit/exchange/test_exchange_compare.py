@@ -3,6 +3,7 @@
 import json
 import shlex
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from tripleaudit.cli import main
 from tripleaudit.core.files import write_jsonl
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.rows import RunFiles, score_run
 
 FAST = ["--bootstrap", "200", "--shuffles", "300"]
@@ -171,10 +173,10 @@ def test_what_does_not_belong_together_is_refused_or_counted(
     save_sentences(files(edited, "prgc"), load_sentences(files(one, "casrel")))
     for message, *arguments in (
         ("40 predictions for the 80 sentences", files(one, "casrel"), half, gold),
-        ("expected GOLD as third argument", files(one, "casrel"), files(two, "prgc")),
-        ("brings its own gold", one, two, gold),
+        ("add GOLD as third argument", files(one, "casrel"), files(two, "prgc")),
+        ("has its own gold", one, two, gold),
         ("no such file", one, tmp_path / "nowhere"),
-        ("no scored run is here", one, tmp_path),
+        ("no scored runs in this folder", one, tmp_path),
         ("expected a file that ends in", one, two, "--out", tmp_path / "page.pdf"),
         ("expected the same test set", one, other),
         ("has changed since", one, edited),
@@ -203,11 +205,50 @@ def test_where_nothing_is_in_common_three_runs_of_each_side_are_named(tmp_path, 
         "have no run in common; the first has c original nz casrel, c original wz casrel, c original nz prgc and 1 "
         "more, the second c original nz grte, c original wz grte, c original wz spn"
     )
-    rows = [{"text": "Ann wrote Emma", "predict": [], "truth": [["Ann", "wrote", "Emma"]]}]
-    (tmp_path / "own.json").write_text(json.dumps(rows))
-    assert "the first has one run, the second c original" in refused(
-        "compare", tmp_path / "own.json", two / "counts/c/original-nz/grte", *FAST
+
+
+def test_a_prediction_file_is_compared_with_no_folder(studies, refused):
+    gold = studies[0] / "protocols/c/original/wz/test.jsonl"
+    sides = files(studies[0], "casrel"), studies[1]
+    for gold_triples in ([], [gold]):
+        message = refused("compare", *sides, *gold_triples, *FAST)
+        assert "cannot be compared with the folder" in message
+
+
+def test_seeds_of_one_pair_change_no_other_pair(tmp_path, compared):
+    one = make_study(tmp_path / "one", {"casrel": 0.9, "prgc": 0.6}, (1, 2))
+    two = make_study(tmp_path / "two", {"casrel": 0.7, "prgc": 0.5}, (1, 2, 3))
+    shutil.rmtree(two / "counts/c/original-nz/prgc/none/seed1")
+    casrel = "counts/c/original-nz/casrel"
+    alone = compared(one / casrel, two / casrel)["pairs"]
+    together = compared(one, two)["pairs"]
+    assert len(together) == 4 and together[2]["seeds"]["second"] == ["2", "3"]
+    for pair in [*alone, *together]:
+        del pair["all"]["p_holm"]  # counts the pairs
+    assert together[:2] == alone
+
+
+def test_strata_of_different_training_triples_are_not_compared(studies, tmp_path, compared):
+    one, two = studies
+    edited = shutil.copytree(two, tmp_path / "edited")
+    for path in (edited / "counts").rglob("*.csv"):
+        counts = load_counts(path)
+        strata = [stratum and "unseen" for stratum in counts.strata]
+        replace(counts, strata=strata).save(path)
+    assert all("strata" in pair and not pair["notes"] for pair in compared(one, two)["pairs"])
+    for pair in compared(one, edited)["pairs"]:
+        assert "strata" not in pair and "cardinality" in pair
+        assert "trained on different triples" in pair["notes"][0]
+
+
+def test_the_number_of_runs_is_shown_with_changed_triples(tmp_path, capsys):
+    one, two = (
+        make_study(tmp_path / name, {"casrel": of}, (1, 2, 3))
+        for name, of in (("one", 0.9), ("two", 0.5))
     )
+    page = tmp_path / "page.md"
+    assert main(["compare", str(one), str(two), *FAST, "--out", str(page)]) == 0
+    assert "(in 1 → 0 of 3 runs)" in page.read_text("utf-8")
 
 
 def test_a_gate_rejects_what_it_did_and_where_predictions_are_gone_numbers_remain(

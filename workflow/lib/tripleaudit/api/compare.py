@@ -9,7 +9,7 @@ from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.readers.given import Given, given
 from tripleaudit.exchange import comparison, comparison_page
 from tripleaudit.exchange.differences import Difference
-from tripleaudit.exchange.scored import ScoredRun, runs_of_files, runs_of_study
+from tripleaudit.exchange.scored import ScoredRun, runs_of_study, score_predictions
 from tripleaudit.scoring.matching import check_matching, sentence_counts
 from tripleaudit.scoring.metrics import micro
 from tripleaudit.scoring.why import hints
@@ -17,7 +17,8 @@ from tripleaudit.scoring.why import hints
 if TYPE_CHECKING:
     from tripleaudit.tables.cells import Table
 
-SHOWN = 10
+MAX_SENTENCES = 10
+"""Changed sentences that the text of a result has."""
 
 
 class CompareResult(Result):
@@ -42,37 +43,43 @@ class CompareResult(Result):
         return self.comparison.to_json()
 
     def rows(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "pair": pair.name,
-                "part": part,
-                "name": "all" if part == "all" else one.label,
-                "sentences": one.sentences,
-                "first": one.first[2],
-                "second": one.second[2],
-                "difference": one.change(),
-                "low": one.bounds["f1"].low if one.bounds else None,
-                "high": one.bounds["f1"].high if one.bounds else None,
-                "p": one.p,
-                "p_holm": one.corrected,
-            }
-            for pair in self.pairs
-            for part, block in {"all": [pair.total], **pair.blocks}.items()
-            for one in block
-        ]
+        rows = []
+        for pair in self.pairs:
+            rows.append(_difference_row(pair, "all", "all", pair.total))
+            for part, block in pair.blocks.items():
+                rows += [_difference_row(pair, part, row.label, row) for row in block]
+        return rows
 
     def tables(self) -> "list[Table]":
-        several = [comparison_page.overview(self.comparison)] if len(self.pairs) > 1 else []
-        return [
-            *several,
-            *(
-                comparison_page.details(pair, comparison_page.RELATIONS_IN_TEXT)
-                for pair in self.pairs
-            ),
+        tables = [
+            comparison_page.details(pair, comparison_page.RELATIONS_IN_TEXT) for pair in self.pairs
         ]
+        if len(self.pairs) > 1:
+            tables.insert(0, comparison_page.overview(self.comparison))
+        return tables
 
     def __str__(self) -> str:
-        return comparison_page.to_terminal(self.comparison, SHOWN)
+        return comparison_page.to_terminal(self.comparison, MAX_SENTENCES)
+
+
+def _difference_row(
+    pair: comparison.Compared, part: str, name: str, difference: Difference
+) -> dict[str, Any]:
+    """Return a row of the frame."""
+    bound = difference.bounds["f1"] if difference.bounds else None
+    return {
+        "pair": pair.name,
+        "part": part,
+        "name": name,
+        "sentences": difference.sentences,
+        "first": difference.first[2],
+        "second": difference.second[2],
+        "difference": difference.change(),
+        "low": bound.low if bound else None,
+        "high": bound.high if bound else None,
+        "p": difference.p,
+        "p_holm": difference.corrected,
+    }
 
 
 def compare(
@@ -110,21 +117,19 @@ def compare(
     """
     matching = check_matching(matching)
     options = {"format": format, "columns": columns or {}, "missing": missing}
-    right, seen = (
-        None if gold is None else given(gold, "gold"),
-        None if train is None else given(train, "train"),
-    )
+    gold = None if gold is None else given(gold, "gold")
+    train = None if train is None else given(train, "train")
     sides = given(first, "first"), given(second, "second")
-    runs = [
-        _side(sides[0], right, seen, options),
-        # both sides have one gold file, whose repeated sentences were named already
-        _side(sides[1], right, seen, {**options, "warn": right is None}),
-    ]
+    _check_sides(sides, gold, train)
+    # both sides have one gold file, whose repeated sentences were named already
+    second_options = {**options, "warn": gold is None}
+    first_runs = _read_side(sides[0], gold, train, options)
+    second_runs = _read_side(sides[1], gold, train, second_options)
     names = str(sides[0]), str(sides[1])
-    how = {"replicates": bootstrap, "shuffles": shuffles, "seed": seed}
+    resampling = {"replicates": bootstrap, "shuffles": shuffles, "seed": seed}
     return CompareResult(
-        comparison=comparison.compare(runs[0], runs[1], names, matching, how),
-        hints=[hint for side in runs for run in side for hint in _hints_about(run, matching)],
+        comparison=comparison.compare(first_runs, second_runs, names, matching, resampling),
+        hints=[hint for run in [*first_runs, *second_runs] for hint in _hints_about(run, matching)],
     )
 
 
@@ -139,17 +144,36 @@ def _hints_about(run: ScoredRun, matching: str) -> list[str]:
     return [f"{run.name}: {hint}" for hint in hints(gold, predicted, total, matching)]
 
 
-def _side(
+def _check_sides(sides: Sequence[str | Path | Given], gold: Any, train: Any) -> None:
+    """Refuse missing paths, files next to folders, and gold triples next to folders."""
+    folders = []
+    files = []
+    for side in sides:
+        if isinstance(side, Given):
+            files.append(str(side))
+        elif not Path(side).exists():
+            raise UserError(f"{side}: no such file or folder")
+        elif Path(side).is_dir():
+            folders.append(str(side))
+        else:
+            files.append(str(side))
+    if folders and files:
+        raise UserError(
+            f"{files[0]}: predictions cannot be compared with the folder {folders[0]}; give a "
+            "prediction file of the study (predictions/…/test.jsonl) and GOLD"
+        )
+    if folders and (gold is not None or train is not None):
+        raise UserError(
+            f"{folders[0]}: a study folder has its own gold triples; remove GOLD and --train"
+        )
+
+
+def _read_side(
     side: str | Path | Given, gold: Any, train: Any, options: Mapping[str, Any]
 ) -> list[ScoredRun]:
-    if not isinstance(side, Given):
-        path = side = Path(side)
-        if not path.exists():
-            raise UserError(f"{path}: no such file or folder")
-        if (gold is not None or train is not None) and path.is_dir():
-            raise UserError(
-                f"{path}: brings its own gold triples; GOLD and --train go with prediction files"
-            )
-        if path.is_dir():
-            return runs_of_study(path)
-    return [runs_of_files(gold, side, str(side), train, **options)]
+    """Return the runs of a side: those of a folder, or one of predictions."""
+    if isinstance(side, Given):
+        return [score_predictions(gold, side, str(side), train, **options)]
+    if Path(side).is_dir():
+        return runs_of_study(Path(side))
+    return [score_predictions(gold, Path(side), str(side), train, **options)]

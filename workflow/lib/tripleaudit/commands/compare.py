@@ -143,7 +143,7 @@ def check_gate(args: argparse.Namespace) -> None:
 
 
 def gate_exit_code(result: "CompareResult", args: argparse.Namespace) -> int:
-    """Return the exit code of ``--fail-below``, and print each pair that is not above it."""
+    """Return the exit code of ``--fail-below``, and print each pair that fails or is undecided."""
     below = undecided = False
     for pair in result.pairs:
         name = f"{pair.name}: " if pair.name else ""
@@ -155,9 +155,9 @@ def gate_exit_code(result: "CompareResult", args: argparse.Namespace) -> int:
             below = True
             change = describe_change(pair.total, args.fail_below)
             limit = args.fail_below
-            condition = (
-                f"required: {limit:+g}" if limit > 0 else f"allowed: a loss of {abs(limit):g}"
-            )
+            condition = f"allowed: a loss of {-limit:g}" if limit else "allowed: no loss"
+            if limit > 0:
+                condition = f"required: {limit:+g}"
             print_error(f"{name}{change} ({condition})")
     if below:
         return BELOW
@@ -222,6 +222,8 @@ def describe_change(difference: "Difference", points: float) -> str:
         points: the limit that the change is below; as many digits as show this are printed.
     """
     change = 100 * difference.change()
+    if not change:
+        return "F1 did not change"
     sign, verb = (-1, "fell") if change < 0 else (1, "rose only")
     amount = format_below(change, points).lstrip("-")
     interval = ""

@@ -6,7 +6,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from tripleaudit.core.wording import counted
+from tripleaudit.core.wording import counted, inflected
 from tripleaudit.exchange.comparison import Compared, Comparison
 from tripleaudit.exchange.differences import EMPTY, ChangedSentence, Difference
 from tripleaudit.protocols.strata import STRATA
@@ -49,7 +49,7 @@ def details(pair: Compared, most_relations: int | None = None) -> Table:
             None shows all in the order of the block.
     """
     rows = [Row("All", _cells(pair.total, pair.marks), "")]
-    notes = []
+    notes = list(pair.notes)
     for name, block in pair.blocks.items():
         shown = list(block)
         if name == "relations" and most_relations is not None and len(block) > most_relations:
@@ -96,7 +96,7 @@ def _render(
     return template.render(
         overview=overview(result, SIGNIFICANT if form == "txt" else "Bold"),
         pairs=sections,
-        runs=_runs,
+        describe_triples=_describe_triples,
         to_markdown=lambda table: Markup(to_markdown(table).strip()),
         to_text=lambda table: Markup(to_text(table)),
     )
@@ -156,7 +156,8 @@ def _notes(result: Comparison, significant: str) -> list[str]:
         if names:
             more = ", …" if len(names) > 3 else ""
             notes.append(
-                f"{counted(len(names), 'run{s} {are}')} in {side} alone and not compared: "
+                f"{counted(len(names), 'run{s} occur{v}')} only in {side} and "
+                f"{inflected(len(names), '{were}')} not compared: "
                 f"{', '.join(names[:3])}{more}."
             )
     if result.unequal:
@@ -169,24 +170,26 @@ def _notes(result: Comparison, significant: str) -> list[str]:
 
 def _heading(pair: Compared, shown: int) -> str:
     changed = pair.changed or ()
-    better, worse = (sum(one.gain * sign > 0 for one in changed) for sign in (1, -1))
+    better = sum(sentence.gain > 0 for sentence in changed)
+    worse = sum(sentence.gain < 0 for sentence in changed)
+    neither = len(changed) - better - worse
     text = f"{len(changed)} of {pair.total.sentences} sentences changed: {better} for the better, {worse} for the worse"
-    return text if shown >= len(changed) else f"{text}; the {shown} that changed most"
+    if neither:
+        text += f", {neither} neither"
+    return f"{text}; the {shown} that changed most" if 0 < shown < len(changed) else text
 
 
-def _runs(one: ChangedSentence) -> Iterator[tuple[str, str, str]]:
-    """Verdict, sign and words of each triple that changed."""
-    for triple in one.triples:
+def _describe_triples(sentence: ChangedSentence, runs: int) -> Iterator[tuple[str, str, str]]:
+    """Yield verdict, sign and words of each triple that changed.
+
+    Args:
+        sentence: a changed sentence.
+        runs: number of runs of each side.
+    """
+    for triple in sentence.triples:
         gained = triple.second > triple.first
         verdict = "better" if gained == triple.correct else "worse"
-        often = (
-            ""
-            if {triple.first, triple.second} == {0, 1}
-            else f" (in {triple.first} → {triple.second} runs)"
-        )
+        frequency = f" (in {triple.first} → {triple.second} of {runs} runs)" if runs > 1 else ""
         kind = "correct" if triple.correct else "wrong"
-        yield (
-            verdict,
-            "+" if gained else "−",
-            f"{kind}: {' | '.join(map(clean, triple.strings))}{often}",
-        )
+        words = " | ".join(map(clean, triple.strings))
+        yield verdict, "+" if gained else "−", f"{kind}: {words}{frequency}"

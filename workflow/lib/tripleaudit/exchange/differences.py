@@ -1,13 +1,13 @@
 """Comparison of two systems: differences with intervals and tests, and changed sentences.
 
 All differences are the second system minus the first. Where systems have several runs (seeds),
-values are means over runs, and intervals and tests know the luck of the runs
+values are means over runs, and intervals and tests account for the variation between runs
 (:mod:`tripleaudit.scoring.bootstrap` and ``significance``).
 """
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any, Final
 
@@ -22,9 +22,26 @@ from tripleaudit.scoring.significance import holm, is_significant
 
 EMPTY: Final = "0 (share left empty)"
 
-Counts = tuple[np.ndarray, np.ndarray, Sequence[str]]
-"""Counts ``[sentences, runs, 3]`` of the first and of the second system on the same sentences, and the units of
-resampling of these sentences (:mod:`tripleaudit.scoring.units`)."""
+
+@dataclass(frozen=True)
+class PairedCounts:
+    """Counts of two systems on the same sentences.
+
+    Attributes:
+        first, second: correct, predicted and gold triples ``[sentences, runs, 3]``.
+        units: units of resampling of the sentences (:mod:`tripleaudit.scoring.units`).
+        same_seeds: whether the runs of both systems, one by one, share a seed.
+    """
+
+    first: np.ndarray
+    second: np.ndarray
+    units: Sequence[str]
+    same_seeds: bool = False
+
+    def select(self, mask: np.ndarray) -> "PairedCounts":
+        """Return the counts of the sentences that a mask ``[sentences]`` marks."""
+        units = list(compress(self.units, mask))
+        return replace(self, first=self.first[mask], second=self.second[mask], units=units)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,47 +77,60 @@ class Difference(difference.Difference):
 
 
 def differences(
-    blocks: Mapping[str, Counts], how: Mapping[str, Any], *, shared: bool = False
+    blocks: Mapping[str, PairedCounts], resampling: Mapping[str, Any]
 ) -> list[Difference]:
     """Test groups of differences with corrected p-values; blocks without sentences are left out.
 
     Args:
-        how: ``replicates``, ``shuffles`` and ``seed``
+        blocks: label -> counts.
+        resampling: ``replicates``, ``shuffles`` and ``seed``
             (:func:`~tripleaudit.scoring.difference.between`).
-        shared: whether the runs of both systems, one by one, share a seed.
     """
-    blocks = {label: counts for label, counts in blocks.items() if len(counts[0])}
-    found = [
-        vars(difference.between(first, second, **how, shared=shared, units=(units, units)))
-        for first, second, units in blocks.values()
+    filled = {label: counts for label, counts in blocks.items() if len(counts.first)}
+    tested = [
+        difference.between(
+            counts.first,
+            counts.second,
+            shared=counts.same_seeds,
+            units=(counts.units, counts.units),
+            **resampling,
+        )
+        for counts in filled.values()
     ]
-    adjusted = holm([one["p"] for one in found])
-    return [
-        Difference(**{**one, "label": label, "corrected": corrected})
-        for label, one, corrected in zip(blocks, found, adjusted, strict=True)
-    ]
+    p_values = [result.p if result.p is not None else 1.0 for result in tested]
+    rows = []
+    for label, result, p, corrected in zip(filled, tested, p_values, holm(p_values), strict=True):
+        fields = {**vars(result), "p": p}
+        rows.append(Difference(**fields, label=label, corrected=corrected))
+    return rows
 
 
-def by_cardinality(counts: Counts) -> dict[str, Counts]:
+def by_cardinality(counts: PairedCounts) -> dict[str, PairedCounts]:
     """Divide sentences by their number of gold triples.
 
-    Where that is 0, F1 is 0 for everybody; what is compared instead is the share of sentences that
-    are left empty.
+    Where that is 0, F1 is 0 for every system; the share of sentences that are left empty is
+    compared instead.
     """
-    first, second, units = counts
-    gold = first[:, 0, 2]
-    empty = [(side[gold == 0][..., 1:2] == 0).astype(np.int64) for side in (first, second)]
-    as_counts = [
-        np.concatenate([each, np.ones_like(each), np.ones_like(each)], axis=-1) for each in empty
-    ]
-    found: dict[str, Counts] = {
-        EMPTY: (as_counts[0], as_counts[1], list(compress(units, gold == 0)))
+    gold = counts.first[:, 0, 2]
+    without_triples = counts.select(gold == 0)
+    parts = {
+        EMPTY: replace(
+            without_triples,
+            first=_count_left_empty(without_triples.first),
+            second=_count_left_empty(without_triples.second),
+        )
     }
-    for number in range(1, MOST + 1):
-        chosen = gold >= number if number == MOST else gold == number
-        label = f"{number}+" if number == MOST else str(number)
-        found[label] = (first[chosen], second[chosen], list(compress(units, chosen)))
-    return found
+    for number in range(1, MOST):
+        parts[str(number)] = counts.select(gold == number)
+    parts[f"{MOST}+"] = counts.select(gold >= MOST)
+    return parts
+
+
+def _count_left_empty(counts: np.ndarray) -> np.ndarray:
+    """Return counts whose F1 is the share of sentences without predicted triples."""
+    is_empty = (counts[..., 1:2] == 0).astype(np.int64)
+    every_sentence = np.ones_like(is_empty)
+    return np.concatenate([is_empty, every_sentence, every_sentence], axis=-1)
 
 
 @dataclass(frozen=True)
@@ -130,7 +160,7 @@ class ChangedSentence:
 
     @property
     def gain(self) -> int:
-        """Additional triples (or rightly empty sentences) of the second system, over all runs."""
+        """Additional correct minus additional wrong triples of the second system, over all runs."""
         return sum((one.second - one.first) * (1 if one.correct else -1) for one in self.triples)
 
     def to_json(self) -> dict[str, Any]:
@@ -155,25 +185,32 @@ def changed_sentences(
         sides: of both systems, of each run, the predicted sentences.
         rule: of matching.
     """
-    found = []
+    changed = []
     for number, sentence in enumerate(gold):
-        right = reduced(sentence.triples, rule)
+        gold_keys = reduced(sentence.triples, rule)
         strings: dict[Hashable, tuple[str, str, str]] = {}
-        runs: list[Counter[Hashable]] = []
+        runs_with: list[Counter[Hashable]] = []
         for side in sides:
-            said = [reversed(run[number].triples) for run in side]
-            own = [
-                {key: one.strings for one in triples for key in reduced([one], rule)}
-                for triples in said
-            ]
-            runs.append(Counter(key for each in own for key in each))
-            for each in own:
-                strings |= {key: value for key, value in each.items() if key not in strings}
+            predicted = [_strings_by_key(run[number], rule) for run in side]
+            runs_with.append(Counter(key for by_key in predicted for key in by_key))
+            for by_key in predicted:
+                for key, of_triple in by_key.items():
+                    strings.setdefault(key, of_triple)
+        first, second = runs_with
         triples = tuple(
-            ChangedTriple(strings[key], key in right, runs[0][key], runs[1][key])
-            for key in sorted(strings, key=lambda key: (key not in right, strings[key]))
-            if runs[0][key] != runs[1][key]
+            ChangedTriple(strings[key], key in gold_keys, first[key], second[key])
+            for key in sorted(strings, key=lambda key: (key not in gold_keys, strings[key]))
+            if first[key] != second[key]
         )
         if triples:
-            found.append(ChangedSentence(sentence, triples))
-    return sorted(found, key=lambda one: -abs(one.gain))
+            changed.append(ChangedSentence(sentence, triples))
+    return sorted(changed, key=lambda sentence: -abs(sentence.gain))
+
+
+def _strings_by_key(sentence: Sentence, rule: str) -> dict[Hashable, tuple[str, str, str]]:
+    """Return what a matching rule compares of each triple -> the strings of the triple."""
+    strings: dict[Hashable, tuple[str, str, str]] = {}
+    for triple in sentence.triples:
+        for key in reduced([triple], rule):
+            strings.setdefault(key, triple.strings)
+    return strings

@@ -57,7 +57,7 @@ class ScoredRun:
         return scored_sentences(self.study, Path(self.name), self.counts.ids)
 
 
-def runs_of_files(
+def score_predictions(
     gold: Source | None,
     predictions: Source,
     name: str,
@@ -69,9 +69,12 @@ def runs_of_files(
     """Score predictions; without ``gold`` it must hold its gold triples itself.
 
     Args:
-        gold, predictions, train: files or given sentences. name: of the system. missing: what
-        sentences without a prediction mean, see :func:`~tripleaudit.scoring.sides.load_pair`.
-        warn: of repeated gold sentences. options: format and columns of the files.
+        gold, predictions, train: files or given sentences.
+        name: of the system.
+        missing: what sentences without a prediction mean, see
+            :func:`~tripleaudit.scoring.sides.load_pair`.
+        warn: of repeated gold sentences.
+        options: format and columns of the files.
 
     Raises:
         UserError: a file cannot be read, or the two do not belong together.
@@ -79,9 +82,7 @@ def runs_of_files(
     from tripleaudit.corpora.readers import read_corpus
 
     if gold is None and (isinstance(predictions, Given) or not holds_gold(predictions)):
-        raise UserError(
-            f"{predictions}: holds no gold triples with the predictions; expected GOLD as third argument"
-        )
+        raise UserError(f"{predictions}: has no gold triples; add GOLD as third argument")
     right, guess = load_pair(
         predictions if gold is None else gold, predictions, missing=missing, warn=warn, **options
     )
@@ -114,6 +115,6 @@ def runs_of_study(folder: Path) -> list[ScoredRun]:
             found.append(ScoredRun(str(path), counts, study, mark=mark))
     if not found:
         raise UserError(
-            f"{folder}: no scored run is here; expected results/STUDY of a study that was scored"
+            f"{folder}: no scored runs in this folder; give results/STUDY of a finished study"
         )
     return found
