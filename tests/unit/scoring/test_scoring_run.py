@@ -223,6 +223,21 @@ def test_scores_merge_with_their_provenance(files: dict[str, Path], tmp_path: Pa
     assert sidecar_of("a/b.csv") == Path("a/b.provenance.json")
 
 
+@pytest.mark.parametrize("failed", [None, "ends with exit status 1"])
+def test_every_file_behind_a_score_is_an_input_of_it(
+    files: dict[str, Path], tmp_path: Path, failed: str | None
+) -> None:
+    """Of a system that failed, the report alone decides."""
+    write_json(files["report"], {"failed": failed, "queried": 5, "of": 5})
+    scored(files, tmp_path, "train", "decisions", "report")
+    inputs = json.loads(sidecar_of(tmp_path / "scores.csv").read_text())["inputs"]
+    read = ["gold", "predictions", "train", "decisions", "report"]
+    expected = ["report"] if failed else read
+    assert {name: file["path"] for name, file in inputs.items()} == {
+        name: str(files[name]) for name in expected
+    }
+
+
 def test_predictions_are_aligned_by_id_then_by_position() -> None:
     assert align(GOLD, PREDICTIONS[::-1], "g", "p") == PREDICTIONS
     anonymous = [replace(row, id=f"x{number}") for number, row in enumerate(PREDICTIONS)]
