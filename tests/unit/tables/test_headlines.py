@@ -14,7 +14,8 @@ from tripleaudit.tables.contrasts import (
     SYSTEMS,
     UNREADABLE,
 )
-from tripleaudit.tables.headlines import make_headlines, ranking_lines
+from tripleaudit.tables.headlines import make_headlines
+from tripleaudit.tables.ranking import ranking_lines
 
 UNSEEN = "entirely seen to unseen"
 BEYOND = "entirely seen to not entirely seen"
@@ -329,4 +330,18 @@ def test_the_ranking_lists_every_system_with_its_distance_to_the_best():
         "  1. CasRel  75.0 %",
         "  2. PRGC    74.0 %  −1.0 points [−5.0, 3.0], not distinguishable",
         "  3. PFN     50.0 %  −25.0 points [−29.0, −21.0]",
+    ]
+
+
+def test_no_system_leads_if_the_seeds_that_both_have_order_them_the_other_way():
+    rows = [
+        pair(("casrel", 0.80), ("pfn", 0.60)),
+        pair(("prgc", 0.70), ("pfn", 0.60)),
+        pair(("casrel", 0.65), ("prgc", 0.72), seeds=1),
+    ]
+    result = found(*rows)
+    assert result.headlines == []
+    assert result.remarks == [
+        "Seeds that two systems share order them differently than all their seeds: "
+        "ranking of CasRel and PRGC."
     ]

@@ -9,7 +9,8 @@ from tripleaudit.scoring.counts import SentenceCounts
 from tripleaudit.tables import grid
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.contrasts import FEW, NOT_SHOWN, SHOWN, SYSTEMS, UNREADABLE, contrasts
-from tripleaudit.tables.headlines import make_headlines, ranking_lines
+from tripleaudit.tables.headlines import make_headlines
+from tripleaudit.tables.ranking import ranking_lines
 from tripleaudit.tables.study_facts import UNREAD
 
 RUN = {"study": "s", "corpus": "c", "protocol": "original", "training": "nz", "testing": "nz"}

@@ -35,7 +35,8 @@ def findings_of(folder: Path) -> Iterator[str]:
         return
     # pandas is imported at the end of a run only
     from tripleaudit.tables.frames import read_contrasts
-    from tripleaudit.tables.headlines import make_headlines, ranking_lines
+    from tripleaudit.tables.headlines import make_headlines
+    from tripleaudit.tables.ranking import ranking_lines
 
     found = make_headlines(read_contrasts(path))
     for headline in found.headlines:

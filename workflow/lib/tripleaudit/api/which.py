@@ -22,8 +22,8 @@ from tripleaudit.scoring.parts import described
 from tripleaudit.scoring.sides import load_pair, warn_of_copies
 from tripleaudit.scoring.significance import MIN_CASES, holm
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
+from tripleaudit.tables.contrast_wording import describe_disagreement
 from tripleaudit.tables.contrasts import FEW, NOT_SHOWN, NOTHING_FOUND, SHOWN, outcome_of
-from tripleaudit.tables.headlines import describe_disagreement
 from tripleaudit.tables.study_facts import UNREAD, UnreadAnswers, count_unread
 
 if TYPE_CHECKING:

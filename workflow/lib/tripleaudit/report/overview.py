@@ -1,7 +1,7 @@
 """Overview of the study: a matrix of systems and questions.
 
 Rows and columns are found in the tables: every cell that says what it is of names its system, and a
-table's descriptor says what of it stands here (:class:`tripleaudit.tables.spec.Headline`). A
+table's descriptor says what of it stands here (:class:`tripleaudit.tables.spec.OverviewColumn`). A
 new table needs nothing else to appear. F1 stands first, all of it in percent and no number twice;
 what has another unit or meaning is folded away.
 """

@@ -142,7 +142,7 @@ def build_table(name: str, inputs: TableInputs) -> Table:
     table = replace(table, caption=inputs.options.get("caption") or table.caption)
     overview = spec.overview
     if overview is not None:
-        overview = tuple((headline.label, dict(headline.of)) for headline in overview)
+        overview = tuple((column.label, dict(column.cell_keys)) for column in overview)
     return replace(
         table,
         name=name,

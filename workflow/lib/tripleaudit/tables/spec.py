@@ -8,18 +8,18 @@ from tripleaudit.core.plugins import Registry, Spec
 
 
 @dataclass(frozen=True)
-class Headline:
+class OverviewColumn:
     """A column of the report's matrix of systems and questions.
 
     Attributes:
         label: Heading of the column.
-        of: Attributes of the table's cells that the column shows, such as
+        cell_keys: Keys of the table's cells that the column shows, such as
             ``{"stratum": "unseen"}``; ``column`` is the label of the table's column. The first of
             several matching cells of a system is shown.
     """
 
     label: str
-    of: Mapping[str, str] = field(default_factory=dict)
+    cell_keys: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class TableSpec(Spec):
     possible: Callable[[Any], bool] = lambda study: True
     takes_by: bool = False
     question: str = "What does this table show?"
-    overview: tuple[Headline, ...] | None = ()
+    overview: tuple[OverviewColumn, ...] | None = ()
 
 
 TABLES: Final = Registry(

@@ -27,7 +27,7 @@ from tripleaudit.tables.grid import (
     with_parts,
 )
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.spec import Headline, TableSpec
+from tripleaudit.tables.spec import OverviewColumn, TableSpec
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -191,7 +191,7 @@ END_TO_END = TableSpec(
     takes_by=True,
     question="Does an extractor know when there is nothing to extract?",
     overview=tuple(
-        Headline(
+        OverviewColumn(
             f"trained {TRAINED[setting]}", {"training": setting, "testing": "wz", "metric": "f1"}
         )
         for setting in labels.SETTINGS

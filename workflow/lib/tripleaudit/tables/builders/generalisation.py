@@ -25,7 +25,7 @@ from tripleaudit.tables.grid import (
     with_parts,
 )
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.spec import Headline, TableSpec
+from tripleaudit.tables.spec import OverviewColumn, TableSpec
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,7 +138,7 @@ REARRANGED = TableSpec(
     possible=lambda study: study.compared and "rearranged-nz" in study.trainsets,
     takes_by=True,
     question="What is left of the scores when the split is rearranged to hold more unseen triples?",
-    overview=(Headline("F1", {"protocol": "rearranged", "metric": "f1", "stratum": "all"}),),
+    overview=(OverviewColumn("F1", {"protocol": "rearranged", "metric": "f1", "stratum": "all"}),),
 )
 SIFTED = TableSpec(
     name="sifted",
@@ -149,7 +149,7 @@ SIFTED = TableSpec(
     ),
     takes_by=True,
     question="What is left of the scores when test triples that overlap with training are sifted out?",
-    overview=(Headline("F1", {"protocol": "sift-*", "metric": "f1", "stratum": "all"}),),
+    overview=(OverviewColumn("F1", {"protocol": "sift-*", "metric": "f1", "stratum": "all"}),),
 )
 AUGMENTED = TableSpec(
     name="augmented",
@@ -158,5 +158,5 @@ AUGMENTED = TableSpec(
     possible=lambda study: study.compared and "augmented" in study.protocols,
     takes_by=True,
     question="What is left of the scores when entities of the test set are replaced by new ones?",
-    overview=(Headline("other names", {"metric": "f1"}),),
+    overview=(OverviewColumn("other names", {"metric": "f1"}),),
 )

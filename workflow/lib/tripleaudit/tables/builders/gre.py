@@ -15,7 +15,7 @@ from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Table, of_frame
 from tripleaudit.tables.grid import Keys, make_row, row_frame, row_notes, score_frame
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.spec import Headline, TableSpec
+from tripleaudit.tables.spec import OverviewColumn, TableSpec
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -323,7 +323,9 @@ LEVELS = tuple(
         needs="gre",
         possible=lambda study, level=level: level in study.gre_levels,
         question=f"What do generative extractors deliver from {texts}?",
-        overview=tuple(Headline(name, {"metric": name.lower()}) for name in ("TS", "FS", "CS")),
+        overview=tuple(
+            OverviewColumn(name, {"metric": name.lower()}) for name in ("TS", "FS", "CS")
+        ),
     )
     for order, level, texts in (
         (20, "sentence", "single sentences"),
@@ -338,5 +340,5 @@ HARD_MATCHING = TableSpec(
     needs="gre",
     possible=lambda study: bool(study.gre_levels),
     question="What does a given schema change, if triples must match the gold exactly?",
-    overview=(Headline("F1", {"metric": "f1"}),),
+    overview=(OverviewColumn("F1", {"metric": "f1"}),),
 )

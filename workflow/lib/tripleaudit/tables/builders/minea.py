@@ -23,7 +23,7 @@ from tripleaudit.tables.cells import (
 )
 from tripleaudit.tables.grid import FRACTION, Keys, make_row, row_frame, score_frame
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.spec import Headline, TableSpec
+from tripleaudit.tables.spec import OverviewColumn, TableSpec
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -333,7 +333,7 @@ MINEA = about_needles(
     order=24,
     build=minea,
     question="How many entities of a document does a model find, measured by needles put into it?",
-    overview=(Headline("MINEA", {"stratum": "all", "metric": "minea"}),),
+    overview=(OverviewColumn("MINEA", {"stratum": "all", "metric": "minea"}),),
 )
 NEEDLE_CRITERIA = about_needles(
     name="needle-criteria",

@@ -9,7 +9,7 @@ from tripleaudit.tables.builders.end_to_end import PARTIAL_EXTRACTOR
 from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Table, about, of_frame
 from tripleaudit.tables.grid import LAST_WORDS_ONLY, is_extractor
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.spec import Headline, TableSpec
+from tripleaudit.tables.spec import OverviewColumn, TableSpec
 
 READS = ("data/reported/zero_cardinality.csv",)
 
@@ -123,5 +123,5 @@ TRAINING_TIME = TableSpec(
     needs="runs",
     possible=lambda study: bool(study.extractors),
     question="How long does a training take, with and without zero-triple sentences?",
-    overview=(Headline("minutes", {"column": "NZ"}),),
+    overview=(OverviewColumn("minutes", {"column": "NZ"}),),
 )

@@ -24,7 +24,7 @@ from tripleaudit.tables.grid import (
     with_parts,
 )
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.spec import Headline, TableSpec
+from tripleaudit.tables.spec import OverviewColumn, TableSpec
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -190,7 +190,7 @@ ZCC = TableSpec(
     build=zcc,
     possible=lambda study: bool(study.classifiers),
     question="Can a classifier tell the sentences that have triples from those that have none?",
-    overview=(Headline("F1", {"metric": "f1"}),),
+    overview=(OverviewColumn("F1", {"metric": "f1"}),),
 )
 
 
@@ -202,7 +202,7 @@ TWO_STEP = TableSpec(
     takes_by=True,
     question="Does a classifier before the extractor beat training it with zero-triple sentences?",
     overview=(
-        Headline("classifier first", {"metric": "f1", "column": "F1"}),
-        Headline("gain", {"column": CHANGE}),
+        OverviewColumn("classifier first", {"metric": "f1", "column": "F1"}),
+        OverviewColumn("gain", {"column": CHANGE}),
     ),
 )

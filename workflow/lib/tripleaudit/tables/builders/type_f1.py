@@ -8,7 +8,7 @@ from tripleaudit.tables import reported
 from tripleaudit.tables.cells import Table
 from tripleaudit.tables.grid import score_columns, strata_table
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.spec import Headline, TableSpec
+from tripleaudit.tables.spec import OverviewColumn, TableSpec
 
 READS = ("data/reported/rte_eval.csv",)
 
@@ -33,7 +33,7 @@ TYPE_F1 = TableSpec(
     takes_by=True,
     question="Does an extractor generalise, or does it recall triples that it was trained on?",
     overview=(
-        Headline("all triples", {"stratum": "all"}),
-        Headline("unseen ones", {"stratum": "unseen"}),
+        OverviewColumn("all triples", {"stratum": "all"}),
+        OverviewColumn("unseen ones", {"stratum": "unseen"}),
     ),
 )

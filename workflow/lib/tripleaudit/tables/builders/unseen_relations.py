@@ -18,7 +18,7 @@ from tripleaudit.tables.grid import (
     score_table,
 )
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.spec import Headline, TableSpec
+from tripleaudit.tables.spec import OverviewColumn, TableSpec
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,5 +89,5 @@ UNSEEN_RELATIONS_TABLE = TableSpec(
     build=unseen_relations,
     possible=lambda study: study.compared and NAME in study.protocols,
     question="Who extracts relations that training did not have?",
-    overview=(Headline("Unseen relations", {"column": "F1"}),),
+    overview=(OverviewColumn("Unseen relations", {"column": "F1"}),),
 )
