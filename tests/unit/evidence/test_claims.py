@@ -1,6 +1,8 @@
 """Claims of the papers: verdicts by the rules, evidence that is stored and read again."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -197,6 +199,14 @@ def test_pages_have_the_table_that_the_command_prints(page, options, capsys):
     _, _, rest = text.partition("<!-- claims: made by `tripleaudit claims")
     shown = rest.partition("-->\n")[2].partition("<!-- end of claims -->")[0]
     assert shown.strip() == capsys.readouterr().out.strip()
+
+
+def test_stored_evidence_equals_a_computation_without_code_of_the_project(real_data):
+    program = PROJECT / "resources" / "results" / "recompute.py"
+    command = [sys.executable, "-I", str(program), str(real_data)]
+    finished = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    assert finished.stdout.count("\n") > 50
 
 
 def test_semi_open_extraction_is_not_open_extraction(tmp_path):
