@@ -17,7 +17,7 @@ export PYTHONHASHSEED := 0
 # each of a study's jobs starts Python: without compiled files of the package that takes a third longer
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo report test test-quick test-all test-thorough test-light wheel-test coverage lint format bench fuzz gpu image dag docs docs-serve notebook checkpoint clean
+.PHONY: help setup demo report test test-quick test-all test-thorough test-long test-light wheel-test coverage lint format bench fuzz gpu image dag docs docs-serve notebook checkpoint clean
 .DEFAULT_GOAL := help
 
 help: ## say what can be made
@@ -56,6 +56,12 @@ test-all: $(READY) lint ## all tests, those with a cluster, a browser and kills 
 test-thorough: $(READY) ## what test-all runs and test does not
 	@tests/support/install_slurm.sh
 	$(BIN)/pytest -n $(CORES) -m thorough
+
+# thorough tests that only compute: no cluster, browser, server, network or killed process
+LONG := $(addprefix tests/unit/,extractors needles protocols scoring tables training)
+
+test-long: $(READY) ## the thorough tests of extractors, protocols, scoring and tables, whose outcome does not depend on timing
+	$(BIN)/pytest -n $(CORES) -m "thorough and not browser" $(LONG)
 
 lint: $(READY) ## ruff, snakefmt, snakemake --lint and mypy
 	$(BIN)/ruff format --check .
