@@ -387,6 +387,15 @@ def test_baselines_are_not_counted_in_the_correction(study):
     )  # of one pair nothing is corrected
 
 
+def test_what_is_not_trained_has_no_seeds(study):
+    frame = study.contrasts
+    seeds = frame[frame["contrast"] == "entirely seen to unseen"].groupby("extractor_first")[
+        "seeds"
+    ]
+    assert seeds.unique().str[0].to_dict() == {"casrel": 3, "prgc": 3, "memorise": 0}
+    assert set(study.cells.query("extractor == 'memorise'")["seeds"]) == {0}
+
+
 def test_a_contrast_of_a_rising_training_is_a_lower_bound_after_twice_the_epochs(tmp_path):
     results = Results(tmp_path)
     results.run("casrel", quality=0.7, seeds=(1, 2, 3))
