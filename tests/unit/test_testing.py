@@ -54,6 +54,22 @@ def test_a_structure_that_is_learnt_must_not_be_declared(tiny_encoder):
         check_unlearnable(CasRel, tiny_encoder, {"reversed"})
 
 
+def test_an_assertion_of_an_extractor_itself_is_not_taken_for_an_unlearnable_structure(
+    tiny_encoder,
+):
+    def fail(self, **inputs):
+        raise AssertionError("a bug of the extractor")
+
+    with pytest.raises(AssertionError, match="a bug of the extractor"):
+        check_unlearnable(casrel_with(forward=fail), tiny_encoder, {"rivals"})
+
+
+def test_padding_is_checked_on_a_copy_of_the_model(tiny_encoder):
+    model = build_extractor(CasRel, tiny_encoder)
+    check_padding_invariance(model)
+    assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
+
+
 def test_draws_that_are_not_declared_are_found(tiny_encoder):
     check_determinism(CasRel, tiny_encoder, draws=True)
     with pytest.raises(AssertionError, match="draws=False, but there are different batches"):
@@ -99,6 +115,9 @@ def test_another_exception_of_an_extractor_is_named_with_its_place(tiny_encoder)
     )
     with pytest.raises(AssertionError, match=expected):
         check_extractor(casrel_with(forward=forward_of_a_dict), tiny_encoder)
+    session = {"forward": forward_of_a_dict, "__module__": "an_interactive_session"}
+    with pytest.raises(AssertionError, match=expected):
+        check_extractor(casrel_with(**session), tiny_encoder)
 
 
 @pytest.mark.parametrize(
