@@ -107,6 +107,10 @@ def test_extract_prints_triples_and_json(model, tmp_path, capsys):
         == 0
     )
     assert json.loads(capsys.readouterr().out)["id"] == "x"
+    both = ["extract", "--model", str(model), text, text, "--input", str(tmp_path / "in.txt")]
+    assert main([*both, "--json"]) == 0
+    ids = [json.loads(line)["id"] for line in capsys.readouterr().out.splitlines()]
+    assert ids == ["text-1", "text-2", "1", "3"]
 
 
 def test_the_included_model_extracts_without_further_arguments(capsys):

@@ -92,8 +92,8 @@ def test_export(source, tmp_path, capsys, refused):
     assert read_corpus(tmp_path / "data", split="train").sentences == load_sentences(
         tmp_path / "a.jsonl"
     )
-    assert "exists already" in refused("export", f"train={source}", "--out", tmp_path / "data")
-    assert "expected SPLIT=FILE" in refused("export", "train", "--out", tmp_path / "more")
+    assert "already exists" in refused("export", f"train={source}", "--out", tmp_path / "data")
+    assert "requires named splits" in refused("export", "train", "--out", tmp_path / "more")
 
 
 def test_fetch(tmp_path, refused):

@@ -261,3 +261,13 @@ def test_rows_in_memory_are_exported(tmp_path: Path) -> None:
     assert read_corpus(result.path).sentences[0].text == "Ann met Ben ."
     with pytest.raises(UserError, match="unknown form 'spertt'"):
         tripleaudit.export(rows, tmp_path / "out.json", to="spertt")
+
+
+def test_a_path_with_an_equals_sign_is_a_file_and_no_split(tmp_path) -> None:
+    folder = tmp_path / "lr=3"
+    folder.mkdir()
+    row = {"text": "Ann wrote Emma", "triples": [["Ann", "wrote", "Emma"]]}
+    (folder / "test.jsonl").write_text(json.dumps(row) + "\n")
+    out = tmp_path / "out.csv"
+    assert main(["export", str(folder / "test.jsonl"), "--to", "csv", "--out", str(out)]) == 0
+    assert "Emma" in out.read_text()

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from tripleaudit.api.results import Result, Scores
 from tripleaudit.core.errors import UserError
 from tripleaudit.core.memory import paused_collection
+from tripleaudit.core.wording import counted
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.readers.given import given
@@ -97,15 +98,17 @@ class ScoreResult(Result):
         if self.map:
             size = len(self.map)
             notes.insert(
-                0, f"{self.renamed} predicted triples are renamed by a map of {size} relations."
+                0,
+                f"{counted(self.renamed, 'predicted triple{s} {were}')} renamed by the map of "
+                f"{counted(size, 'relation{s}')}.",
             )
         if self.ign:
             precision, recall, f1 = (100 * self.ign[name] for name in METRICS)
             known = round(self.ign["known"])
             notes.insert(
                 0,
-                f"Ign F1 {f1:.2f} (precision {precision:.2f}, recall {recall:.2f}): {known} correct triples are in the "
-                "training set.",
+                f"Ign F1 {f1:.2f} (precision {precision:.2f}, recall {recall:.2f}): precision leaves "
+                f"out {counted(known, 'correct triple{s} that {are}')} in the training set.",
             )
         return notes
 

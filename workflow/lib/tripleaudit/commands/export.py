@@ -1,9 +1,10 @@
-"""``tripleaudit export``: corpora of any format in the form of another program.
+"""``tripleaudit export``: convert corpora into the format of another program.
 
 A single FILE becomes one file; ``SPLIT=FILE`` for each split becomes a folder.
 """
 
 import argparse
+from pathlib import Path
 
 from tripleaudit.core.arguments import add_occurrence, add_reading, named
 
@@ -24,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--to",
         default="datasets",
         choices=("datasets", *WRITERS),
-        help="form (default: datasets, which requires splits)",
+        help="output format (default: datasets, which requires SPLIT=FILE)",
     )
     add_occurrence(parser)
     parser.add_argument(
@@ -40,22 +41,21 @@ def run(args: argparse.Namespace) -> None:
     from tripleaudit.core.errors import UserError
     from tripleaudit.corpora.readers.records import parse_columns
 
-    if len(args.splits) > 1 or "=" in args.splits[0]:
+    first, *others = args.splits
+    is_file = Path(first).exists()
+    if others or ("=" in first and not is_file):
         _export_splits(args)
         return
     if args.to == "datasets":
-        raise UserError(
-            f"--to datasets: a data set has splits; expected SPLIT=FILE, such as train={args.splits[0]}"
-        )
+        raise UserError(f"--to datasets: requires named splits, such as train={first}")
     columns = parse_columns(args.column)
     options = {"format": args.format, "columns": columns, "occurrence": args.occurrence}
-    print(export(args.splits[0], args.out, args.to, **options))
+    print(export(first, args.out, args.to, **options))
 
 
 def _export_splits(args: argparse.Namespace) -> None:
     """Write a folder with one file for each split, or a data set of Hugging Face."""
     import tempfile
-    from pathlib import Path
 
     from tripleaudit.core.errors import UserError
     from tripleaudit.core.wording import counted
@@ -66,10 +66,12 @@ def _export_splits(args: argparse.Namespace) -> None:
 
     splits = named("SPLIT", args.splits, "SPLIT=FILE")
     if odd := [name for name in splits if not name.isidentifier()]:
-        raise UserError(f"{odd[0]!r}: expected SPLIT=FILE, a split of letters, digits and _")
+        raise UserError(
+            f"{odd[0]!r}: is no name of a split; use letters, digits and _, as in train=train.jsonl"
+        )
     out = Path(args.out)
     if out.exists():
-        raise UserError(f"{out}: exists already, expected a new folder")
+        raise UserError(f"{out}: already exists; choose a new folder")
     columns = parse_columns(args.column)
     corpora = {
         name: read_corpus(path, args.format, args.occurrence, columns=columns).sentences

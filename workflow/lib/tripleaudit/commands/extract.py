@@ -5,10 +5,14 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tripleaudit.core.arguments import NUMBER, Whole, add_gpu
 from tripleaudit.core.shipped import DEFAULT_MODEL
 from tripleaudit.core.wording import counted
+
+if TYPE_CHECKING:
+    from tripleaudit.corpora.model import Sentence
 
 HELP = "extract triples from texts with a trained extractor"
 MAX_RELATIONS = 20  # that a message lists
@@ -33,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--gate",
         type=Path,
         metavar="DIR",
-        help="folder of a trained classifier (zcc-…) ; sentences that it finds to have no triples are skipped",
+        help="folder of a trained classifier (zcc-…); sentences that it finds to have no triples are skipped",
     )
     parser.add_argument("--json", action="store_true", help="print JSON lines, one sentence each")
     parser.add_argument(
@@ -51,13 +55,12 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.core.errors import UserError
     from tripleaudit.core.shipped import model_folder, models
     from tripleaudit.corpora.corpus import check_characters
-    from tripleaudit.corpora.model import Sentence
     from tripleaudit.extractors.registry import load_extractor, saved_extractor_name
 
     check_characters(args.texts, "TEXT")
     if args.texts and is_model(args.texts[0]):
         raise UserError(
-            f"{args.texts[0]}: this is the folder of a model, not a text; write --model {args.texts[0]}"
+            f"{args.texts[0]}: is a model folder, not a text; use --model {args.texts[0]}"
         )
     folder = model_folder(args.model)
     if not folder.is_dir():
@@ -65,8 +68,7 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(
             f"--model {args.model}: no such folder or included model; included: {included}"
         )
-    given = (Sentence(str(number), text) for number, text in enumerate(args.texts))
-    sentences = chain(given, read_input(args.input) if args.input else ())
+    sentences = read_sentences(args.texts, args.input)
     first = next(sentences, None)
     if first is None:
         raise UserError("nothing to extract from; expected at least one TEXT or --input FILE")
@@ -84,26 +86,42 @@ def run(args: argparse.Namespace) -> int:
     stream = Stream(model, gate, batch_size=args.batch_size)
     has_triples = False
     for extracted in stream.extract(chain([first], sentences)):
-        sentence = extracted.sentence
-        has_triples |= bool(sentence.triples)
-        if args.json:
-            print(json.dumps(sentence.to_json(), ensure_ascii=False))
-        else:
-            print(sentence.text)
-            for triple in sentence.triples or ():
-                print(
-                    f"  {triple.score:.3f}  ({triple.subject.text}; {triple.relation}; {triple.object.text})"
-                )
-            if not sentence.triples:
-                print("  no triples")
+        has_triples |= bool(extracted.sentence.triples)
+        print_sentence(extracted.sentence, args.json)
     if not has_triples:
         print(
             f"No triples were found. {describe_relations(model.config.relations)}", file=sys.stderr
         )
-    if stream.account.counts["cut"]:
-        cut = stream.account.counts["cut"]
-        print(f"{cut} sentences are longer than the encoder takes and were cut", file=sys.stderr)
+    if cut := stream.account.counts["cut"]:
+        words = "sentence{s} {are} longer than the encoder's maximum length and {were} truncated"
+        print(counted(cut, words), file=sys.stderr)
     return 0
+
+
+def read_sentences(texts: Sequence[str], path: str | None) -> "Iterator[Sentence]":
+    """Yield the sentences of TEXT, whose ids are ``text-1`` and so on, then those of ``--input``.
+
+    The sentences of the file keep their ids, or have the numbers of their lines.
+    """
+    from tripleaudit.corpora.model import Sentence
+
+    for number, text in enumerate(texts, 1):
+        yield Sentence(f"text-{number}", text)
+    if path:
+        yield from read_input(path)
+
+
+def print_sentence(sentence: "Sentence", as_json: bool) -> None:
+    """Print a sentence and its triples as text or as a JSON line."""
+    if as_json:
+        print(json.dumps(sentence.to_json(), ensure_ascii=False))
+        return
+    print(sentence.text)
+    for triple in sentence.triples:
+        words = f"{triple.subject.text}; {triple.relation}; {triple.object.text}"
+        print(f"  {triple.score:.3f}  ({words})")
+    if not sentence.triples:
+        print("  no triples")
 
 
 def describe_relations(relations: Sequence[str]) -> str:
@@ -118,7 +136,7 @@ def is_model(text: str) -> bool:
     return len(text) < MAX_PATH and (Path(text) / "config.json").is_file()
 
 
-def read_input(name: str) -> Iterator:
+def read_input(name: str) -> "Iterator[Sentence]":
     """Yield the sentences of ``--input``; lines of text are read as they are needed.
 
     Raises:
@@ -128,15 +146,15 @@ def read_input(name: str) -> Iterator:
     from tripleaudit.corpora.readers import read_corpus
 
     if name == "-":
-        yield from _of_lines(sys.stdin)
+        yield from _read_lines(sys.stdin)
     elif Path(name.removesuffix(".gz")).suffix in {".txt", ".text"}:
         with open_text(name) as stream:
-            yield from _of_lines(stream)
+            yield from _read_lines(stream)
     else:
         yield from read_corpus(name).sentences
 
 
-def _of_lines(lines: Iterable[str]) -> Iterator:
+def _read_lines(lines: Iterable[str]) -> "Iterator[Sentence]":
     from tripleaudit.corpora.model import Sentence
 
     for number, line in enumerate(lines, 1):
