@@ -10,7 +10,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "study",
         nargs="+",
         metavar="STUDY.yaml",
-        help="study files, or names of `tripleaudit list studies`; later ones override keys of earlier ones",
+        help="study files, or names of `tripleaudit list studies`; later ones override keys of earlier ones; "
+        "or one study as a JSON object",
     )
     parser.add_argument(
         "--results", default="", metavar="DIR", help="the study's folder (default: results/<study>)"
