@@ -178,7 +178,7 @@ def test_bad_input_is_one_sentence(model, home, tiny_encoder, tmp_path, refused)
         (["extract", "--model", tiny_encoder, "text"], "holds a model of type 'bert'"),
         ([*predict, data, data], "2 data files but 1 output files"),
         ([*predict, "missing.jsonl"], "missing.jsonl: no such file"),
-        (["extract", model, "text"], f"write --model {model}"),
+        (["extract", model, "text"], f"use --model {model}"),
         (["extract", "--model", "unknown", "text"], "no such folder or included model"),
         (["extract", "--model", model, "text", "--gate", model], "holds the extractor casrel"),
     ):
