@@ -179,7 +179,7 @@ def test_the_progress_of_conversations_counts_conversations(tmp_path, caplog, mo
     with asking(tmp_path, latency=0.1, concurrency=1) as (_, client):
         client.drive(pairs)
     counts = [int(found[1]) for found in re.finditer(r": (\d) of 3 conversations", caplog.text)]
-    assert counts and max(counts) < 3
+    assert counts and max(counts) <= 3  # of six answers
     assert "of 3 answers" not in caplog.text
 
 
